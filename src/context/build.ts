@@ -1,0 +1,68 @@
+/**
+ * State → model request. Pure: whoever folds the same log builds the same bytes.
+ *
+ * C1  Stable first: system and tools never change with the work; the transcript only grows; what is volatile
+ *     (live objects, unknown effects, open decisions, the time) stands in the last message and nowhere else.
+ * C2  Every call is followed by exactly one result. Results come from settlements, never from prose.
+ * C3  No empty message or block, no half character reaches a provider.
+ */
+
+import type { ModelRequest, Part, RequestMessage, ToolSpec } from '../core/message.ts';
+import type { Item, State } from '../core/state.ts';
+import { clip } from '../lib/text.ts';
+import { systemPrompt } from './prompt/system.ts';
+import { present } from './tail.ts';
+
+export interface Surroundings {
+  readonly tools: readonly ToolSpec[];
+  /** What the host tells about the services that are granted; stable for the life of the session. */
+  readonly briefing: string;
+}
+
+export function buildRequest(s: State, around: Surroundings): ModelRequest {
+  const { outputChars } = s.contract.limits;
+  const past = s.transcript.flatMap((item) => render(item, outputChars));
+  return {
+    system: systemPrompt(around.briefing),
+    tools: around.tools,
+    messages: [...past, { role: 'user', text: present(s) }],
+  };
+}
+
+function render(item: Item, outputChars: number): readonly RequestMessage[] {
+  switch (item.kind) {
+    case 'message':
+      return [{ role: 'user', text: item.message.from === 'person' ? item.message.text : mark(item.message.text) }];
+    case 'note':
+      return [{ role: 'user', text: mark(item.text) }];
+    case 'reply': {
+      if (item.cut) {
+        const text = item.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
+        return [
+          { role: 'assistant', parts: [{ type: 'text', text }] },
+          { role: 'user', text: mark('The text above was cut off; the person saw it so far.') },
+        ];
+      }
+      const parts = item.parts.filter(isSaid);
+      if (parts.length === 0) return [];
+      const results = item.results.map((result) => ({
+        ...result,
+        text: clip(result.text === '' ? '(no output)' : result.text, outputChars),
+      }));
+      return results.length === 0
+        ? [{ role: 'assistant', parts }]
+        : [
+            { role: 'assistant', parts },
+            { role: 'tool', results },
+          ];
+    }
+  }
+}
+
+/** What the runtime says, so that a model never takes it for a person. */
+const mark = (text: string): string => `[outlast] ${text}`;
+
+/** Reasoning goes back whole or not at all, even when its text is empty: its signature is what counts. */
+function isSaid(part: Part): boolean {
+  return part.type !== 'text' || part.text.trim() !== '';
+}

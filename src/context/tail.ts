@@ -1,0 +1,35 @@
+/** The tail of the context: the present, rendered from its slices. Volatile, so it stands last. */
+
+import { openDecisions, type State, unknownEffects } from '../core/state.ts';
+import { oneLine } from '../lib/text.ts';
+
+export function present(s: State): string {
+  const lines = [
+    `time: ${new Date(stepTime(s)).toISOString()}`,
+    ...liveObjects(s),
+    ...unknowns(s),
+    ...openDecisions(s).map((d) => `open decision ${d.id}: a person is asked about ${d.effect}`),
+  ];
+  return `[outlast] The present\n${lines.join('\n')}`;
+}
+
+function stepTime(s: State): number {
+  return s.turn?.step.phase === 'generating' ? s.turn.step.startedAt : s.at;
+}
+
+function liveObjects(s: State): readonly string[] {
+  if (s.heap.live.length === 0) return ['live objects: none'];
+  const named = s.heap.live.map(({ name, type, size, cell }) => {
+    const of = size === null ? type : `${type}(${size})`;
+    return `${name}: ${of} from ${cell}`;
+  });
+  return [`live objects (generation ${s.heap.generation}): ${named.join('; ')}`];
+}
+
+function unknowns(s: State): readonly string[] {
+  return unknownEffects(s).map(
+    (effect) =>
+      `unknown effect ${effect.id}: ${effect.tool} to ${effect.target}, ${oneLine(JSON.stringify(effect.args), 200)}; ` +
+      'nobody knows whether it happened. Other writes to this target wait for it.',
+  );
+}

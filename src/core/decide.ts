@@ -1,0 +1,186 @@
+/**
+ * Commands of people and programs, decided against the folded state: events to append, or a refusal with a code.
+ * Pure. Every command here is an input: it needs no lease and is decided again when the head has moved.
+ */
+
+import { oneLine } from '../lib/text.ts';
+import { OutlastError } from './error.ts';
+import type { DecisionAnswer, EventBody, Limits } from './event.ts';
+import { type DecisionId, type MessageId, mint, type Owner } from './ids.ts';
+import type { Receipt, When } from './message.ts';
+import { phase } from './phase.ts';
+import { openDecisions, type State } from './state.ts';
+
+export interface Contract {
+  readonly owner: Owner;
+  readonly persist: boolean;
+  readonly message: string;
+  readonly title?: string;
+  readonly model: string;
+  readonly tools: readonly string[];
+  readonly limits: Limits;
+  readonly seed: number;
+}
+
+const MESSAGE_MAX = 200_000;
+
+export function start(contract: Contract): readonly EventBody[] {
+  const { message, title, ...rest } = contract;
+  checkText(message);
+  return [
+    { kind: 'session.started', ...rest, objective: message, title: title ?? oneLine(message, 60) },
+    {
+      kind: 'message.accepted',
+      message: 'm1' as MessageId,
+      key: null,
+      text: message,
+      when: 'next',
+      rule: 'starts turn 1',
+    },
+  ];
+}
+
+export type Sent =
+  | { readonly repeated: Receipt }
+  | { readonly events: readonly EventBody[]; readonly message: MessageId; readonly rule: string };
+
+/** `send`: one call for every state. A key that was used is answered with its first receipt. */
+export function send(s: State, text: string, options: { key: string | null; when: When }): Sent {
+  const { key, when } = options;
+  checkText(text);
+  const first = key === null ? undefined : s.inbox.receipts[key];
+  if (first) {
+    if (first.digest !== `${when}:${text}`) {
+      throw new OutlastError('key.conflict', `The key was used before with another message.`, {
+        next: 'use a new key for a new message',
+      });
+    }
+    return { repeated: { message: first.message, seq: first.seq, rule: first.rule } };
+  }
+  refuseForeign(s);
+  if (s.lifetime.status === 'stopped' || s.lifetime.status === 'stopping') {
+    throw new OutlastError('session.stopped', 'This session was stopped; it reads no messages.', {
+      next: 'reopen it, then send again: outlast reopen ID',
+    });
+  }
+  const message = mint.message(s.counters);
+  const rule = ruleOf(s, when);
+  return { message, rule, events: [{ kind: 'message.accepted', message, key, text, when, rule }] };
+}
+
+/** The rule that applies to a message accepted in this state, in words. */
+export function ruleOf(s: State, when: When): string {
+  const held = s.lifetime.quarantine !== null || s.lifetime.status === 'paused';
+  const prefix = held ? 'waits until the session is resumed, then ' : '';
+  const following = `starts turn ${(s.turn?.number ?? s.turns) + 1}`;
+  if (!s.turn) {
+    const reopens = phase(s) === 'completed' ? 'reopens, ' : '';
+    return `${prefix}${reopens}${following}`;
+  }
+  if (when === 'later') return `${prefix}${following} after the response`;
+  const decision = openDecisions(s)[0];
+  if (phase(s) === 'awaiting_decision' && decision) {
+    return when === 'now'
+      ? `joins turn ${s.turn.number} at once, with decision ${decision.id} still open`
+      : `waits for decision ${decision.id}, then joins turn ${s.turn.number}`;
+  }
+  if (when === 'now' && s.turn.step.phase === 'generating') {
+    return `${prefix}joins turn ${s.turn.number} at once: the generation starts again`;
+  }
+  return `${prefix}joins turn ${s.turn.number} at its next step, or ${following} if this step is its last`;
+}
+
+export function pause(s: State, by: string): readonly EventBody[] {
+  refuseStopped(s);
+  return s.lifetime.status === 'open' ? [{ kind: 'session.paused', by }] : [];
+}
+
+export function resume(s: State, by: string): readonly EventBody[] {
+  refuseStopped(s);
+  const held = s.lifetime.status === 'paused' || s.lifetime.quarantine !== null;
+  return held ? [{ kind: 'session.resumed', by }] : [];
+}
+
+export function interrupt(s: State, by: string): readonly EventBody[] {
+  refuseStopped(s);
+  if (!s.turn) {
+    throw new OutlastError('turn.none', 'No turn is running; there is nothing to interrupt.', {
+      next: 'send a message to start one',
+    });
+  }
+  return [{ kind: 'turn.interrupted', turn: s.turn.number, by }];
+}
+
+export function stop(s: State, by: string): readonly EventBody[] {
+  refuseForeign(s);
+  return s.lifetime.status === 'stopped' || s.lifetime.status === 'stopping'
+    ? []
+    : [{ kind: 'session.stopping', by }];
+}
+
+export function reopen(s: State, by: string): readonly EventBody[] {
+  refuseForeign(s);
+  if (s.lifetime.status === 'stopped') return [{ kind: 'session.reopened', by }];
+  if (s.lifetime.status === 'stopping') {
+    throw new OutlastError('session.not_stopped', 'This session is still stopping.', { next: 'wait, then reopen' });
+  }
+  return [];
+}
+
+export function answer(
+  s: State,
+  id: string,
+  choice: { answer: DecisionAnswer; text: string; by: string },
+): readonly EventBody[] {
+  refuseForeign(s);
+  const decision = s.decisions.find((candidate) => candidate.id === id);
+  if (!decision) {
+    throw new OutlastError('decision.unknown', `There is no decision ${oneLine(id, 40)} in this session.`, {
+      next: 'see what is open: outlast inspect ID',
+    });
+  }
+  if (decision.made) {
+    const { answer: given, by } = decision.made;
+    if (given === choice.answer && by === choice.by) return [];
+    throw new OutlastError('decision.closed', `${id} was decided already: ${given}, by ${by}.`, {
+      next: 'nothing to do; the first decision stands',
+    });
+  }
+  if (decision.moot) {
+    throw new OutlastError('decision.closed', `${id} needs no answer any more: the effect was settled by evidence.`, {
+      next: 'look at the ledger: outlast inspect ID',
+    });
+  }
+  if (!decision.options.includes(choice.answer)) {
+    throw new OutlastError('decision.invalid', `${id} takes one of: ${decision.options.join(', ')}.`, {
+      next: 'decide with one of these',
+    });
+  }
+  return [{ kind: 'decision.made', decision: id as DecisionId, ...choice }];
+}
+
+function checkText(text: string): void {
+  if (text.trim() === '') throw new OutlastError('message.invalid', 'The message is empty.', { next: 'say something' });
+  if (text.length > MESSAGE_MAX) {
+    throw new OutlastError('message.invalid', `A message has at most ${MESSAGE_MAX} characters.`, {
+      next: 'put the long part into a file or a service the task can read',
+    });
+  }
+}
+
+function refuseStopped(s: State): void {
+  refuseForeign(s);
+  if (s.lifetime.status === 'stopped' || s.lifetime.status === 'stopping') {
+    throw new OutlastError('session.stopped', 'This session was stopped.', { next: 'reopen it: outlast reopen ID' });
+  }
+}
+
+function refuseForeign(s: State): void {
+  const foreign = s.foreign[0];
+  if (!foreign) return;
+  throw new OutlastError(
+    'session.newer_version',
+    `A newer version wrote ${foreign.kind} at ${foreign.seq}. This version can show the session and not run it.`,
+    { next: 'use the newer version' },
+  );
+}

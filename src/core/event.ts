@@ -1,0 +1,357 @@
+/**
+ * The event kinds of a session's log: everything durable, and the only way in.
+ *
+ * E1  Events are facts in the past tense; they are appended, never changed.
+ * E2  An event is linear in what is new: no event repeats the transcript, the heap or the ledger.
+ * E3  Each kind belongs to one of three classes (`AUTHORITY`), which say who may append it.
+ * E4  Each kind has a version (`VERSIONS`); `upcast` turns older ones into these shapes on reading.
+ */
+
+import type { Json } from '../lib/json.ts';
+import type { Capability, Evidence, Finding, Outcome } from './capability.ts';
+import type {
+  BlobRef,
+  CallId,
+  CellId,
+  DecisionId,
+  EffectId,
+  MessageId,
+  Owner,
+  TimerId,
+} from './ids.ts';
+import type { Finish, Part, Usage, When } from './message.ts';
+
+/** Bounds of a session; each names what happens when it is reached. */
+export interface Limits {
+  /** Model calls in one turn; then the turn fails and the session awaits input. */
+  readonly stepsPerTurn: number;
+  /** Attempts at one model call; then the turn fails. */
+  readonly modelAttempts: number;
+  /** Time without an answer after which an effect's outcome is unknown. */
+  readonly effectTimeoutMs: number;
+  /** Attempts at one read. */
+  readonly readAttempts: number;
+  /** Running time of one cell between two awaits; then the cell is aborted. */
+  readonly cellMs: number;
+  /** Heap of the sandbox. */
+  readonly heapMb: number;
+  /** Characters of output that the model gets of one cell. */
+  readonly outputChars: number;
+  /** Workers that may die over the same spot; then the session is quarantined. */
+  readonly crashes: number;
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  stepsPerTurn: 40,
+  modelAttempts: 4,
+  effectTimeoutMs: 30_000,
+  readAttempts: 3,
+  cellMs: 10_000,
+  heapMb: 256,
+  outputChars: 16_000,
+  crashes: 5,
+};
+
+/** Where an effect was asked for: directly by the model, or by code in a cell. */
+export type Origin =
+  | { readonly by: 'call'; readonly call: CallId }
+  | { readonly by: 'cell'; readonly cell: CellId; readonly guestCall: number };
+
+/** A name that lives in the sandbox's heap between cells. */
+export interface LiveObject {
+  readonly name: string;
+  /** Constructor or primitive type. */
+  readonly type: string;
+  /** Elements, entries, members or characters; null where size has no meaning. */
+  readonly size: number | null;
+}
+
+/** A committed state of the heap: what to load to have it back. */
+export interface HeapImage {
+  /** `base` stands alone; `delta` is the XOR against the image before. */
+  readonly form: 'base' | 'delta';
+  readonly blob: BlobRef;
+  /** Bytes stored. */
+  readonly bytes: number;
+  /** SHA-256 of the engine build that alone can read this image. */
+  readonly engine: string;
+  /** Digest over all pages of the heap: two heaps are equal when their digests are. */
+  readonly digest: string;
+}
+
+/** How far down the ladder a restore had to go. */
+export type Rung = 'attached' | 'exact' | 'replayed' | 'fresh';
+
+export interface Lost {
+  readonly name: string;
+  readonly type: string;
+  readonly cell: CellId;
+  readonly why: string;
+}
+
+export type CellEnd =
+  | { readonly status: 'done'; readonly value: string }
+  | { readonly status: 'failed'; readonly error: string };
+
+export type AbortReason = 'time' | 'memory' | 'output' | 'poisoned' | 'lost' | 'interrupted' | 'stuck';
+
+export type DecisionAnswer = 'approve' | 'reject' | 'done' | 'not-done' | 'answer';
+
+export type EventBody =
+  // ── lifetime ─────────────────────────────────────────────────────────────────────────────────────────────
+  | {
+      readonly kind: 'session.started';
+      readonly owner: Owner;
+      readonly persist: boolean;
+      readonly objective: string;
+      readonly title: string;
+      readonly model: string;
+      readonly tools: readonly string[];
+      readonly limits: Limits;
+      /** Seed of the sandbox's random numbers. */
+      readonly seed: number;
+    }
+  | { readonly kind: 'session.paused'; readonly by: string }
+  | { readonly kind: 'session.resumed'; readonly by: string }
+  | { readonly kind: 'session.stopping'; readonly by: string }
+  | { readonly kind: 'session.stopped'; readonly unknown: readonly EffectId[] }
+  | { readonly kind: 'session.reopened'; readonly by: string }
+  | { readonly kind: 'session.quarantined'; readonly reason: string }
+  | {
+      readonly kind: 'lease.acquired';
+      readonly epoch: number;
+      readonly holder: string;
+      /** Whether the holder before let go by itself. */
+      readonly clean: boolean;
+    }
+  // ── inbox ────────────────────────────────────────────────────────────────────────────────────────────────
+  | {
+      readonly kind: 'message.accepted';
+      readonly message: MessageId;
+      readonly key: string | null;
+      readonly text: string;
+      readonly when: When;
+      readonly rule: string;
+    }
+  | {
+      readonly kind: 'message.read';
+      readonly turn: number;
+      readonly step: number;
+      readonly messages: readonly MessageId[];
+    }
+  // ── turn ─────────────────────────────────────────────────────────────────────────────────────────────────
+  | { readonly kind: 'turn.started'; readonly turn: number }
+  | { readonly kind: 'step.started'; readonly turn: number; readonly step: number }
+  | {
+      readonly kind: 'model.completed';
+      readonly turn: number;
+      readonly step: number;
+      readonly model: string;
+      readonly parts: readonly Part[];
+      readonly finish: Finish;
+      readonly usage: Usage;
+    }
+  | {
+      readonly kind: 'model.failed';
+      readonly turn: number;
+      readonly step: number;
+      readonly code: string;
+      readonly message: string;
+      /** Whether another attempt can help. */
+      readonly retry: boolean;
+      /** The provider's own wish, when it gave one. */
+      readonly retryAfterMs: number | null;
+      /** Text that people have seen before the stream broke or was cut. */
+      readonly partial: string;
+    }
+  | { readonly kind: 'call.refused'; readonly call: CallId; readonly code: string; readonly message: string }
+  | { readonly kind: 'call.suspended'; readonly call: CallId; readonly on: DecisionId }
+  | {
+      readonly kind: 'progress.noted';
+      readonly turn: number;
+      readonly step: number;
+      readonly text: string;
+    }
+  | {
+      readonly kind: 'response.surfaced';
+      readonly turn: number;
+      readonly text: string;
+      readonly answers: readonly MessageId[];
+      /** False when the model was cut off at its output limit. */
+      readonly complete: boolean;
+    }
+  | { readonly kind: 'turn.failed'; readonly turn: number; readonly code: string; readonly reason: string }
+  | { readonly kind: 'turn.interrupted'; readonly turn: number; readonly by: string }
+  // ── effects: the ledger ──────────────────────────────────────────────────────────────────────────────────
+  | {
+      readonly kind: 'effect.intended';
+      readonly effect: EffectId;
+      readonly origin: Origin;
+      readonly tool: string;
+      readonly capability: Capability;
+      readonly target: string;
+      readonly identity: string | null;
+      readonly args: Json;
+      readonly digest: string;
+    }
+  /** Not granted, or not well formed: it was never sent, and whoever asked is told. */
+  | { readonly kind: 'effect.refused'; readonly effect: EffectId; readonly code: string; readonly message: string }
+  | {
+      readonly kind: 'effect.dispatched';
+      readonly effect: EffectId;
+      readonly attempt: number;
+      readonly epoch: number;
+    }
+  | {
+      readonly kind: 'effect.settled';
+      readonly effect: EffectId;
+      readonly attempt: number;
+      readonly outcome: Outcome;
+    }
+  | {
+      readonly kind: 'effect.reconciled';
+      readonly effect: EffectId;
+      readonly finding: Finding;
+      readonly evidence: Evidence;
+      /** What was seen, in words. */
+      readonly note: string;
+    }
+  | {
+      readonly kind: 'evidence.received';
+      readonly effect: EffectId;
+      readonly epoch: number;
+      readonly attempt: number;
+      readonly outcome: Outcome;
+    }
+  // ── sandbox ──────────────────────────────────────────────────────────────────────────────────────────────
+  | {
+      readonly kind: 'cell.started';
+      readonly cell: CellId;
+      readonly call: CallId;
+      readonly source: string;
+      /** The source as it was run: types stripped, declarations rewritten. */
+      readonly code: string;
+    }
+  | {
+      readonly kind: 'cell.committed';
+      readonly cell: CellId;
+      /** What moved the heap: the start of the cell, or the settlement of one of its calls. */
+      readonly moved: { readonly by: 'run' } | { readonly by: 'delivery'; readonly guestCall: number };
+      readonly image: HeapImage;
+      readonly output: string;
+      /** Cells that came to their end here; a delivery can end an earlier, suspended one. */
+      readonly ended: readonly { readonly cell: CellId; readonly end: CellEnd }[];
+      readonly live: { readonly set: readonly LiveObject[]; readonly gone: readonly string[] };
+      readonly fuel: number;
+    }
+  | {
+      readonly kind: 'cell.aborted';
+      readonly cell: CellId;
+      readonly reason: AbortReason;
+      readonly message: string;
+      readonly output: string;
+    }
+  | { readonly kind: 'cell.suspended'; readonly cell: CellId; readonly on: DecisionId }
+  | {
+      readonly kind: 'heap.restored';
+      readonly epoch: number;
+      readonly rung: Rung;
+      readonly note: string;
+      readonly lost: readonly Lost[];
+      /** The image that the session stands on from here, when the old one could not be used. */
+      readonly image: HeapImage | null;
+    }
+  | { readonly kind: 'heap.based'; readonly image: HeapImage }
+  // ── decisions, timers ────────────────────────────────────────────────────────────────────────────────────
+  | {
+      readonly kind: 'decision.requested';
+      readonly decision: DecisionId;
+      readonly effect: EffectId;
+      readonly question: string;
+      readonly options: readonly DecisionAnswer[];
+    }
+  | {
+      readonly kind: 'decision.made';
+      readonly decision: DecisionId;
+      readonly answer: DecisionAnswer;
+      readonly text: string;
+      readonly by: string;
+    }
+  | {
+      readonly kind: 'timer.set';
+      readonly timer: TimerId;
+      readonly due: number;
+      readonly cell: CellId;
+      readonly guestCall: number;
+    }
+  | { readonly kind: 'timer.fired'; readonly timer: TimerId };
+
+export type EventKind = EventBody['kind'];
+export type EventOf<Kind extends EventKind> = Extract<EventBody, { kind: Kind }> & Stamp;
+
+export interface Stamp {
+  /** 1, 2, 3 … without a gap. */
+  readonly seq: number;
+  /** Milliseconds since the epoch; never less than that of the event before. */
+  readonly at: number;
+}
+
+/** An event as it stands in the log. */
+export type Event = EventBody & Stamp;
+
+/** A kind that a newer version wrote. It is kept, and the session refuses to run here. */
+export interface ForeignEvent extends Stamp {
+  readonly kind: 'foreign';
+  readonly original: string;
+  readonly version: number;
+}
+
+/**
+ * Who may append a kind.
+ * - `input`: anyone with the right, at the head, without the lease;
+ * - `fact`: the holder of the current lease epoch, about something that has happened;
+ * - `choice`: the holder, on the very head on which it was decided.
+ */
+export const AUTHORITY = {
+  'session.started': 'input',
+  'session.paused': 'input',
+  'session.resumed': 'input',
+  'session.stopping': 'input',
+  'session.stopped': 'choice',
+  'session.reopened': 'input',
+  'session.quarantined': 'choice',
+  'lease.acquired': 'fact',
+  'message.accepted': 'input',
+  'message.read': 'choice',
+  'turn.started': 'choice',
+  'step.started': 'choice',
+  'model.completed': 'fact',
+  'model.failed': 'fact',
+  'call.refused': 'choice',
+  'call.suspended': 'choice',
+  'progress.noted': 'choice',
+  'response.surfaced': 'choice',
+  'turn.failed': 'choice',
+  'turn.interrupted': 'input',
+  'effect.intended': 'choice',
+  'effect.refused': 'choice',
+  'effect.dispatched': 'choice',
+  'effect.settled': 'fact',
+  'effect.reconciled': 'fact',
+  'evidence.received': 'input',
+  'cell.started': 'choice',
+  'cell.committed': 'fact',
+  'cell.aborted': 'fact',
+  'cell.suspended': 'choice',
+  'heap.restored': 'fact',
+  'heap.based': 'fact',
+  'decision.requested': 'choice',
+  'decision.made': 'input',
+  'timer.set': 'choice',
+  'timer.fired': 'choice',
+} as const satisfies Record<EventKind, 'input' | 'fact' | 'choice'>;
+
+/** The version that this build writes of each kind. */
+export const VERSIONS: Readonly<Record<EventKind, number>> = Object.fromEntries(
+  Object.keys(AUTHORITY).map((kind) => [kind, 1]),
+) as Record<EventKind, number>;

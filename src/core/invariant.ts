@@ -1,0 +1,187 @@
+/**
+ * What is true of every log, whole or cut off anywhere. The crash loop asks this after every commit; `verify` asks it
+ * of a log that somebody has. Each statement has a name that reports and tests use.
+ */
+
+import type { Event, ForeignEvent } from './event.ts';
+
+export interface Violation {
+  readonly invariant: string;
+  readonly seq: number;
+  readonly detail: string;
+}
+
+/** Checks one event after the other; keeps what it must know of the events before. */
+export class InvariantChecker {
+  private readonly violations: Violation[] = [];
+  private seq = 0;
+  private at = 0;
+  private epoch = 0;
+  private turn: number | null = null;
+  private turns = 0;
+  private step = 0;
+  private stopped = false;
+  private readonly accepted = new Map<string, 'unread' | 'read'>();
+  private readonly keys = new Set<string>();
+  private readonly effects = new Map<string, { sent: number; closed: boolean; writes: boolean }>();
+  private readonly decisions = new Map<string, 'open' | 'made'>();
+  private readonly cells = new Map<string, 'started' | 'committed' | 'over'>();
+  private readonly guestCalls = new Map<number, 'asked' | 'delivered'>();
+  private readonly timers = new Set<string>();
+
+  check(event: Event | ForeignEvent): readonly Violation[] {
+    const before = this.violations.length;
+    this.order(event);
+    if (event.kind !== 'foreign') this.content(event);
+    return this.violations.slice(before);
+  }
+
+  private expect(condition: boolean, invariant: string, event: { seq: number }, detail: string): void {
+    if (!condition) this.violations.push({ invariant, seq: event.seq, detail });
+  }
+
+  private order(e: Event | ForeignEvent): void {
+    this.expect(e.seq === this.seq + 1, 'order.seq', e, `${e.seq} follows ${this.seq}`);
+    this.expect(e.at >= this.at, 'order.time', e, `${e.at} is before ${this.at}`);
+    this.expect((e.kind === 'session.started') === (e.seq === 1), 'order.first', e, `${e.kind} at ${e.seq}`);
+    this.seq = e.seq;
+    this.at = e.at;
+  }
+
+  private content(e: Event): void {
+    switch (e.kind) {
+      case 'lease.acquired':
+        this.expect(e.epoch > this.epoch, 'lease.grows', e, `epoch ${e.epoch} after ${this.epoch}`);
+        this.epoch = e.epoch;
+        return;
+      case 'message.accepted':
+        this.expect(!this.accepted.has(e.message), 'message.once', e, `${e.message} accepted twice`);
+        this.expect(e.key === null || !this.keys.has(e.key), 'message.key', e, `key ${e.key} accepted twice`);
+        this.accepted.set(e.message, 'unread');
+        if (e.key !== null) this.keys.add(e.key);
+        return;
+      case 'message.read':
+        for (const id of e.messages) this.read(e, id);
+        this.expect(e.turn === this.turn && e.step === this.step, 'message.step', e, `read outside its step`);
+        return;
+      case 'turn.started':
+        this.expect(this.turn === null, 'turn.one', e, `turn ${e.turn} while ${this.turn} is open`);
+        this.expect(e.turn === this.turns + 1, 'turn.order', e, `turn ${e.turn} after ${this.turns}`);
+        this.expect(!this.stopped, 'stop.final', e, 'a turn of a stopped session');
+        this.turn = e.turn;
+        this.turns = e.turn;
+        this.step = 0;
+        return;
+      case 'step.started':
+        this.expect(e.turn === this.turn, 'step.turn', e, `step of turn ${e.turn}, open is ${this.turn}`);
+        this.expect(e.step === this.step + 1, 'step.order', e, `step ${e.step} after ${this.step}`);
+        this.step = e.step;
+        return;
+      case 'response.surfaced':
+      case 'turn.failed':
+        this.expect(e.turn === this.turn, 'turn.end', e, `end of turn ${e.turn}, open is ${this.turn}`);
+        this.turn = null;
+        return;
+      case 'turn.interrupted':
+        if (e.turn === this.turn) this.turn = null;
+        return;
+      case 'model.completed':
+        this.expect(e.turn === this.turn && e.step === this.step, 'model.step', e, 'reply outside its step');
+        return;
+      case 'effect.intended':
+        this.intended(e);
+        return;
+      case 'effect.dispatched': {
+        const effect = this.effects.get(e.effect);
+        this.expect(effect !== undefined, 'effect.intent', e, `${e.effect} dispatched without intent`);
+        this.expect(!effect?.closed, 'effect.closed', e, `${e.effect} dispatched after its end`);
+        this.expect(e.attempt === (effect?.sent ?? 0) + 1, 'effect.attempt', e, `attempt ${e.attempt}`);
+        this.expect(e.epoch === this.epoch, 'effect.epoch', e, `epoch ${e.epoch} under ${this.epoch}`);
+        this.expect(!this.stopped, 'stop.final', e, 'a dispatch of a stopped session');
+        if (effect) effect.sent = e.attempt;
+        return;
+      }
+      case 'effect.settled': {
+        const effect = this.effects.get(e.effect);
+        this.expect((effect?.sent ?? 0) > 0, 'effect.mark', e, `${e.effect} settled without a dispatch mark`);
+        this.expect(!effect?.closed, 'effect.once', e, `${e.effect} settled twice`);
+        if (effect && e.outcome.status !== 'unknown') effect.closed = true;
+        return;
+      }
+      case 'effect.reconciled': {
+        const effect = this.effects.get(e.effect);
+        this.expect((effect?.sent ?? 0) > 0, 'effect.mark', e, `${e.effect} reconciled, never sent`);
+        this.expect(!effect?.closed, 'effect.once', e, `${e.effect} settled twice`);
+        if (effect && (e.finding.status === 'done' || e.finding.status === 'failed')) effect.closed = true;
+        return;
+      }
+      case 'decision.requested':
+        this.expect(!this.decisions.has(e.decision), 'decision.once', e, `${e.decision} asked twice`);
+        this.decisions.set(e.decision, 'open');
+        return;
+      case 'decision.made':
+        this.expect(this.decisions.get(e.decision) === 'open', 'decision.made', e, `${e.decision} decided twice`);
+        this.decisions.set(e.decision, 'made');
+        return;
+      case 'cell.started':
+        this.expect(!this.cells.has(e.cell), 'cell.once', e, `${e.cell} started twice`);
+        this.cells.set(e.cell, 'started');
+        return;
+      case 'cell.committed':
+        this.committed(e);
+        return;
+      case 'timer.fired':
+        this.expect(!this.timers.has(e.timer), 'timer.once', e, `${e.timer} fired twice`);
+        this.timers.add(e.timer);
+        return;
+      case 'timer.set':
+        this.guestCalls.set(e.guestCall, 'asked');
+        return;
+      case 'session.stopping':
+        this.turn = null;
+        return;
+      case 'session.stopped':
+        this.stopped = true;
+        return;
+      case 'session.reopened':
+        this.stopped = false;
+        return;
+      default:
+        return;
+    }
+  }
+
+  private read(e: { seq: number }, id: string): void {
+    const known = this.accepted.get(id);
+    const own = id.startsWith('end:');
+    this.expect(own || known !== undefined, 'message.read', e, `${id} read, never accepted`);
+    this.expect(known !== 'read', 'message.read_once', e, `${id} read twice`);
+    this.accepted.set(id, 'read');
+  }
+
+  private intended(e: Extract<Event, { kind: 'effect.intended' }>): void {
+    this.expect(!this.effects.has(e.effect), 'effect.id', e, `${e.effect} intended twice`);
+    this.effects.set(e.effect, { sent: 0, closed: false, writes: e.capability.kind !== 'read' });
+    if (e.origin.by === 'cell') this.guestCalls.set(e.origin.guestCall, 'asked');
+  }
+
+  private committed(e: Extract<Event, { kind: 'cell.committed' }>): void {
+    if (e.moved.by === 'run') {
+      this.expect(this.cells.get(e.cell) === 'started', 'cell.run_once', e, `${e.cell} run twice or never started`);
+      this.cells.set(e.cell, 'committed');
+    } else {
+      const state = this.guestCalls.get(e.moved.guestCall);
+      this.expect(state !== undefined, 'cell.delivery', e, `call ${e.moved.guestCall} was never asked`);
+      this.guestCalls.set(e.moved.guestCall, 'delivered');
+    }
+    for (const { cell } of e.ended) this.cells.set(cell, 'over');
+  }
+}
+
+/** All violations of a whole log. */
+export function checkLog(events: Iterable<Event | ForeignEvent>): readonly Violation[] {
+  const checker = new InvariantChecker();
+  const found: Violation[] = [];
+  for (const event of events) found.push(...checker.check(event));
+  return found;
+}

@@ -1,0 +1,88 @@
+/**
+ * What goes to a model and what comes back, in the product's own neutral shape.
+ *
+ * Reply parts are kept byte for byte: `meta` is the provider's metadata (signatures, item ids) and is sent back
+ * exactly as it came, whether or not we understand it.
+ */
+
+import type { Json } from '../lib/json.ts';
+import type { CallId, MessageId } from './ids.ts';
+
+export type Meta = { readonly [provider: string]: Json };
+
+/** One part of a model's reply, in the order in which the parts began. */
+export type Part =
+  | { readonly type: 'text'; readonly text: string; readonly meta?: Meta }
+  | { readonly type: 'reasoning'; readonly text: string; readonly meta?: Meta }
+  | ToolCallPart;
+
+export interface ToolCallPart {
+  readonly type: 'tool-call';
+  /** Minted by the runtime: providers send empty and repeated ids. */
+  readonly call: CallId;
+  readonly tool: string;
+  /** Parsed arguments; the empty object when `broken` says that they could not be used. */
+  readonly input: Json;
+  /** Why this call cannot be run (cut arguments, no JSON); such a call is answered and never run. */
+  readonly broken?: string;
+  readonly meta?: Meta;
+}
+
+export type Finish = 'stop' | 'tool-calls' | 'length' | 'refusal' | 'other';
+
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens: number;
+}
+
+/** What the model is told about a call. `unknown` is never an error and never a success. */
+export type ResultStatus = 'done' | 'failed' | 'unknown' | 'refused' | 'interrupted' | 'suspended';
+
+export interface CallResult {
+  readonly status: ResultStatus;
+  readonly text: string;
+}
+
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments, always of type object. */
+  readonly input: Json;
+}
+
+export type RequestMessage =
+  | { readonly role: 'user'; readonly text: string }
+  | { readonly role: 'assistant'; readonly parts: readonly Part[] }
+  | {
+      readonly role: 'tool';
+      readonly results: readonly ({ readonly call: CallId; readonly tool: string } & CallResult)[];
+    };
+
+/** Everything a model gets. Nothing about the session reaches a model by another way. */
+export interface ModelRequest {
+  readonly system: string;
+  readonly tools: readonly ToolSpec[];
+  readonly messages: readonly RequestMessage[];
+}
+
+/** When a message is read: before the next model call, after the current response, or at once. */
+export type When = 'next' | 'later' | 'now';
+
+export interface Message {
+  readonly id: MessageId;
+  readonly text: string;
+  /** `person` for people and programs outside; `runtime` for what the session reports to itself. */
+  readonly from: 'person' | 'runtime';
+  readonly when: When;
+  readonly at: number;
+}
+
+/** What `send` answers once the message is durable; the same again for the same key. */
+export interface Receipt {
+  readonly message: MessageId;
+  /** Position in the log. */
+  readonly seq: number;
+  /** The rule that applies to this message, in words. */
+  readonly rule: string;
+}

@@ -1,0 +1,301 @@
+/**
+ * `next(state, now)`: what should be in flight now. Pure; recovery is nothing but asking it again.
+ *
+ * N1  `choices` are events that the holder decides on this very head; they are committed before anything else.
+ * N2  `calls` are the port calls that should be in flight. The actor starts what is named and not running, and aborts
+ *     what is running and not named any more. So an interrupt, a stop or a message `now` needs no other path.
+ * N3  An effect is called only when its dispatch mark stands in the log under the current epoch.
+ * N4  `wakeAt` is the next instant at which the answer could differ without any new event.
+ */
+
+import type { EventBody } from './event.ts';
+import { type CallId, type CellId, type EffectId, mint } from './ids.ts';
+import type { Message } from './message.ts';
+import { question, resolve } from './resolve.ts';
+import { nextDelivery } from './slices/heap.ts';
+import { textOf } from './slices/turn.ts';
+import { type Effect, isUnknown, openDecisions, type State, type Step } from './state.ts';
+import { writes } from './capability.ts';
+
+export type PortCall =
+  | { readonly do: 'generate'; readonly turn: number; readonly step: number; readonly attempt: number }
+  /** Plan a call that the model asked for; pure, done by the runtime's registry. */
+  | { readonly do: 'plan'; readonly call: CallId }
+  | { readonly do: 'call'; readonly effect: EffectId; readonly attempt: number }
+  | { readonly do: 'query'; readonly effect: EffectId; readonly n: number }
+  | { readonly do: 'open' }
+  | { readonly do: 'run'; readonly cell: CellId }
+  | { readonly do: 'deliver'; readonly guestCall: number; readonly cell: CellId }
+  | { readonly do: 'release' };
+
+export interface Next {
+  readonly choices: readonly EventBody[];
+  readonly calls: readonly PortCall[];
+  readonly wakeAt: number | null;
+}
+
+const REST: Next = { choices: [], calls: [], wakeAt: null };
+
+/** How long `stop` waits for requests that have already left. */
+export const STOP_GRACE_MS = 5_000;
+
+export function next(s: State, now: number): Next {
+  if (s.head === 0 || s.foreign.length > 0 || s.lifetime.status === 'stopped') return REST;
+  if (s.lifetime.status === 'stopping') return stopping(s, now);
+  if (s.lifetime.quarantine !== null) return inFlight(s);
+  if (s.lifetime.crashes >= s.contract.limits.crashes) return quarantine(s);
+  return join([effects(s, now), timers(s, now), heap(s), turn(s, now)]);
+}
+
+/** One line for each port call: equal keys are the same call. */
+export const callKey = (call: PortCall): string => Object.values(call).join(':');
+
+// ── effects ────────────────────────────────────────────────────────────────────────────────────────────────
+
+function effects(s: State, now: number): Next {
+  let asked = 0;
+  return join(
+    s.effects.open.map((effect): Next => {
+      if (effect.status === 'intended') return mayDispatch(s, effect) ? choose(dispatch(s, effect)) : REST;
+      if (!isUnknown(effect, s.lifetime.epoch)) return callOf(effect);
+      const resolution = resolve(s, effect, now);
+      switch (resolution.do) {
+        case 'redispatch':
+          return s.lifetime.status === 'paused' ? REST : choose(dispatch(s, effect));
+        case 'query':
+          return { ...REST, calls: [{ do: 'query', effect: effect.id, n: resolution.n }] };
+        case 'conclude':
+          return choose(resolution.event);
+        case 'ask':
+          return choose({
+            kind: 'decision.requested',
+            decision: mint.decision(s.counters, asked++),
+            effect: effect.id,
+            question: question(effect),
+            options: ['done', 'not-done', 'reject'],
+          });
+        case 'wait':
+          return { ...REST, wakeAt: resolution.until };
+        default:
+          return REST;
+      }
+    }),
+  );
+}
+
+function mayDispatch(s: State, effect: Effect): boolean {
+  return s.lifetime.status === 'open' && !heldBy(s, effect);
+}
+
+/** The unknown effect that this one has to wait for: same tool, same target, and not provably about another thing. */
+export function heldBy(s: State, effect: Effect): Effect | undefined {
+  if (!writes(effect.capability)) return undefined;
+  return s.effects.open.find(
+    (other) =>
+      other.id !== effect.id &&
+      writes(other.capability) &&
+      isUnknown(other, s.lifetime.epoch) &&
+      other.tool === effect.tool &&
+      other.target === effect.target &&
+      (other.identity === effect.identity || other.identity === null || effect.identity === null),
+  );
+}
+
+const dispatch = (s: State, effect: Effect): EventBody => ({
+  kind: 'effect.dispatched',
+  effect: effect.id,
+  attempt: effect.attempts + 1,
+  epoch: s.lifetime.epoch,
+});
+
+const callOf = (effect: Effect): Next => ({
+  ...REST,
+  calls: [{ do: 'call', effect: effect.id, attempt: effect.attempts }],
+});
+
+function inFlight(s: State): Next {
+  return join(
+    s.effects.open
+      .filter((effect) => effect.status === 'dispatched' && !isUnknown(effect, s.lifetime.epoch))
+      .map(callOf),
+  );
+}
+
+// ── timers and the sandbox ─────────────────────────────────────────────────────────────────────────────────
+
+function timers(s: State, now: number): Next {
+  return join(
+    s.heap.pending.flatMap((call) => {
+      if (call.on !== 'timer' || call.answer) return [];
+      return call.due <= now
+        ? [choose({ kind: 'timer.fired', timer: call.timer })]
+        : [{ ...REST, wakeAt: call.due }];
+    }),
+  );
+}
+
+/** Whether the heap has to be in memory before anything else may happen with it. */
+function mustOpen(s: State): boolean {
+  if (s.heap.opened === s.lifetime.epoch) return false;
+  const waiting = (s.heap.cell && !s.heap.cell.committed) || nextDelivery(s.heap.pending) !== null;
+  // With a turn open the heap is looked at first: the model must hear what was lost before it speaks.
+  return Boolean(waiting) || (s.turn !== null && s.heap.chain !== null && s.lifetime.status === 'open');
+}
+
+function heap(s: State): Next {
+  if (mustOpen(s)) return { ...REST, calls: [{ do: 'open' }] };
+  const delivery = nextDelivery(s.heap.pending);
+  if (delivery) {
+    const { guestCall, cell } = delivery;
+    return { ...REST, calls: [{ do: 'deliver', guestCall, cell }] };
+  }
+  if (s.heap.cell && !s.heap.cell.committed) {
+    return { ...REST, calls: [{ do: 'run', cell: s.heap.cell.id }] };
+  }
+  if (s.heap.cell && s.heap.pending.length === 0) {
+    return choose({ kind: 'cell.aborted', cell: s.heap.cell.id, reason: 'stuck', message: '', output: '' });
+  }
+  return REST;
+}
+
+// ── turn ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+function turn(s: State, now: number): Next {
+  if (s.lifetime.status === 'paused') return REST;
+  if (!s.turn) return s.inbox.unread.length > 0 ? startTurn(s) : REST;
+  const { step } = s.turn;
+  switch (step.phase) {
+    case 'starting':
+      return startStep(s, s.turn.number, s.turn.steps + 1, s.inbox.unread);
+    case 'generating':
+      return generating(s, s.turn.number, step, now);
+    case 'acting':
+      return acting(s, s.turn.number, step);
+  }
+}
+
+function startTurn(s: State): Next {
+  const number = s.turns + 1;
+  const first = startStep(s, number, 1, s.inbox.unread);
+  return { ...first, choices: [{ kind: 'turn.started', turn: number }, ...first.choices] };
+}
+
+function startStep(s: State, number: number, step: number, messages: readonly Message[]): Next {
+  if (s.turn && s.turn.steps >= s.contract.limits.stepsPerTurn) {
+    const reason = `It took ${s.turn.steps} steps without an answer, the most that one turn may take. Say how to go on.`;
+    return choose({ kind: 'turn.failed', turn: number, code: 'limit.steps', reason });
+  }
+  const ids = messages.map((message) => message.id);
+  return choose(
+    { kind: 'step.started', turn: number, step },
+    ...(ids.length > 0 ? [{ kind: 'message.read' as const, turn: number, step, messages: ids }] : []),
+  );
+}
+
+function generating(s: State, number: number, step: Extract<Step, { phase: 'generating' }>, now: number): Next {
+  if (s.inbox.unread.some((message) => message.when === 'now')) {
+    return startStep(s, number, step.number + 1, forThisTurn(s));
+  }
+  const { failure } = step;
+  if (failure && (!failure.retry || step.attempt > s.contract.limits.modelAttempts)) {
+    return choose({ kind: 'turn.failed', turn: number, code: failure.code, reason: failure.message });
+  }
+  if (mustOpen(s)) return REST;
+  if (step.notBefore !== null && step.notBefore > now) return { ...REST, wakeAt: step.notBefore };
+  return {
+    ...REST,
+    calls: [{ do: 'generate', turn: number, step: step.number, attempt: step.attempt }],
+  };
+}
+
+function acting(s: State, number: number, step: Extract<Step, { phase: 'acting' }>): Next {
+  if (step.calls.length === 0) return surface(s, number, step);
+  if (!step.noted) {
+    return choose({ kind: 'progress.noted', turn: number, step: step.number, text: textOf(step.parts) });
+  }
+  if (step.calls.every((call) => call.state === 'answered')) {
+    return startStep(s, number, step.number + 1, forThisTurn(s));
+  }
+  const asked = step.calls.filter((call) => call.state === 'asked');
+  const plans: Next = {
+    ...REST,
+    // One cell at a time, in the order of the calls; effects side by side.
+    calls: asked
+      .filter((call) => call.part.tool !== 'code' || (!s.heap.cell && call === firstCode(asked)))
+      .map((call) => ({ do: 'plan', call: call.part.call })),
+  };
+  return s.inbox.unread.some((message) => message.when === 'now') ? join([plans, suspend(s, step)]) : plans;
+}
+
+function firstCode<C extends { part: { tool: string } }>(calls: readonly C[]): C | undefined {
+  return calls.find((call) => call.part.tool === 'code');
+}
+
+function surface(s: State, number: number, step: Extract<Step, { phase: 'acting' }>): Next {
+  const text = textOf(step.parts);
+  if (step.finish === 'refusal') {
+    const reason = `The model refused${text === '' ? '.' : `: ${text}`}`;
+    return choose({ kind: 'turn.failed', turn: number, code: 'model.refused', reason });
+  }
+  if (text === '') {
+    const reason = 'The model ended its turn without a word. Ask again, or in other words.';
+    return choose({ kind: 'turn.failed', turn: number, code: 'model.empty', reason });
+  }
+  return choose({
+    kind: 'response.surfaced',
+    turn: number,
+    text,
+    answers: s.turn?.answers ?? [],
+    complete: step.finish !== 'length',
+  });
+}
+
+/** A message `now` gives the model a turn although a person still owes a decision. */
+function suspend(s: State, step: Extract<Step, { phase: 'acting' }>): Next {
+  const open = openDecisions(s);
+  return join(
+    step.calls.map((call): Next => {
+      if (call.state !== 'running') return REST;
+      if (call.effect !== null) {
+        const decision = open.find((d) => d.effect === call.effect);
+        return decision ? choose({ kind: 'call.suspended', call: call.part.call, on: decision.id }) : REST;
+      }
+      const waits = s.heap.pending.flatMap((p) =>
+        p.cell === call.cell && p.on === 'effect' ? open.filter((d) => d.effect === p.effect) : [],
+      );
+      const decision = waits[0];
+      const ready = s.heap.cell?.committed && call.cell !== null && decision;
+      return ready ? choose({ kind: 'cell.suspended', cell: call.cell as CellId, on: decision.id }) : REST;
+    }),
+  );
+}
+
+const forThisTurn = (s: State): readonly Message[] =>
+  s.inbox.unread.filter((message) => message.when !== 'later');
+
+// ── lifetime ───────────────────────────────────────────────────────────────────────────────────────────────
+
+function stopping(s: State, now: number): Next {
+  const sent = inFlight(s);
+  const deadline = (s.lifetime.stoppingAt ?? now) + STOP_GRACE_MS;
+  if (sent.calls.length > 0 && now < deadline) return { ...sent, wakeAt: deadline };
+  return { ...REST, calls: [{ do: 'release' }] };
+}
+
+function quarantine(s: State): Next {
+  const reason = `${s.lifetime.crashes} workers in a row died over this session without getting ahead.`;
+  return choose({ kind: 'session.quarantined', reason });
+}
+
+// ── details ────────────────────────────────────────────────────────────────────────────────────────────────
+
+const choose = (...choices: readonly EventBody[]): Next => ({ ...REST, choices });
+
+function join(parts: readonly Next[]): Next {
+  const wakes = parts.flatMap((part) => (part.wakeAt === null ? [] : [part.wakeAt]));
+  return {
+    choices: parts.flatMap((part) => part.choices),
+    calls: parts.flatMap((part) => part.calls),
+    wakeAt: wakes.length > 0 ? Math.min(...wakes) : null,
+  };
+}

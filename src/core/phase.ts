@@ -1,0 +1,64 @@
+/** The phase of a session in the one set of words, and the index row that the store keeps of it. Pure. */
+
+import { next } from './next.ts';
+import { openDecisions, type State, unknownEffects } from './state.ts';
+import { oneLine } from '../lib/text.ts';
+import type { Owner } from './ids.ts';
+
+export type Phase =
+  | 'working'
+  | 'awaiting_input'
+  | 'awaiting_decision'
+  | 'sleeping'
+  | 'paused'
+  /** Asked to stop; its live resources are not gone yet. */
+  | 'stopping'
+  | 'stopped'
+  | 'completed';
+
+export function phase(s: State): Phase {
+  const { status, quarantine } = s.lifetime;
+  if (status === 'stopped' || status === 'stopping') return status;
+  if (status === 'paused' || quarantine !== null || s.foreign.length > 0) return 'paused';
+  if (s.turn === null && s.inbox.unread.length === 0) return atRest(s);
+  const { choices, calls } = next(s, s.at);
+  if (choices.length > 0 || calls.length > 0) return 'working';
+  if (openDecisions(s).length > 0) return 'awaiting_decision';
+  const waitsForTimer = s.heap.pending.some((call) => call.on === 'timer' && !call.answer);
+  return waitsForTimer ? 'sleeping' : 'working';
+}
+
+function atRest(s: State): Phase {
+  if (openDecisions(s).length > 0) return 'awaiting_decision';
+  return s.lastTurn?.end === 'surfaced' && !s.contract.persist ? 'completed' : 'awaiting_input';
+}
+
+/** The index row, derived by the fold; the same members as the store's `Summary`. */
+export function summarize(s: State, now: number): {
+  readonly owner: Owner;
+  readonly phase: Phase;
+  readonly title: string;
+  readonly persist: boolean;
+  readonly dueAt: number | null;
+  readonly updatedAt: number;
+  readonly startedAt: number;
+  readonly lastResponse: string | null;
+  readonly openDecisions: number;
+  readonly unknownEffects: number;
+  readonly turn: number;
+} {
+  const { choices, calls, wakeAt } = next(s, now);
+  return {
+    owner: s.contract.owner,
+    phase: phase(s),
+    title: s.contract.title,
+    persist: s.contract.persist,
+    dueAt: choices.length > 0 || calls.length > 0 ? 0 : wakeAt,
+    updatedAt: s.at,
+    startedAt: s.contract.startedAt,
+    lastResponse: s.lastTurn?.end === 'surfaced' ? oneLine(s.lastTurn.text, 200) : null,
+    openDecisions: openDecisions(s).length,
+    unknownEffects: unknownEffects(s).length,
+    turn: s.turns,
+  };
+}

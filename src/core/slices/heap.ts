@@ -1,0 +1,263 @@
+/**
+ * The heap of the sandbox as the log knows it: the image chain, the running cell, and what the guest waits for.
+ *
+ * H1  One `cell.committed` for each move of the heap; its image holds everything up to it.
+ * H2  Settlements enter the guest one at a time in the order of the log (`Pending.answer.seq`).
+ * H3  An abort brings back what stood before the cell. What was delivered since is delivered again.
+ */
+
+import { unreachable } from '../../lib/assert.ts';
+import type { EventOf, HeapImage, Stamp } from '../event.ts';
+import type { CellId } from '../ids.ts';
+import type { CallResult } from '../message.ts';
+import type { Delivery, Effect, Heap, ImageChain, Pending, RunningCell, State } from '../state.ts';
+import { withdrawUnsent } from './effect.ts';
+import { reportToSelf } from './inbox.ts';
+import { progressed } from './lifetime.ts';
+import { answerCall, note, updateCall } from './turn.ts';
+
+export function cellStarted(s: State, e: EventOf<'cell.started'>): State {
+  const { chain, pending, live } = s.heap;
+  const cell: RunningCell = {
+    id: e.cell,
+    call: e.call,
+    code: e.code,
+    startedAt: e.at,
+    committed: false,
+    output: '',
+    before: { chain, pending, live },
+  };
+  const running: State = {
+    ...s,
+    counters: { ...s.counters, cell: s.counters.cell + 1 },
+    heap: { ...s.heap, cell },
+  };
+  return updateCall(running, e.call, ({ part }) => ({ part, state: 'running', effect: null, cell: e.cell }));
+}
+
+export function cellCommitted(s: State, e: EventOf<'cell.committed'>): State {
+  const { moved } = e;
+  const heap: Heap = {
+    ...s.heap,
+    chain: extend(s.heap.chain, e.image, e.seq),
+    pending:
+      moved.by === 'delivery'
+        ? s.heap.pending.filter((call) => call.guestCall !== moved.guestCall)
+        : s.heap.pending,
+    cell: s.heap.cell && {
+      ...s.heap.cell,
+      committed: s.heap.cell.committed || moved.by === 'run',
+      output: s.heap.cell.output + e.output,
+    },
+    live: relive(s.heap.live, e),
+  };
+  const moving = progressed({ ...s, heap });
+  const heard =
+    !heap.cell && e.output !== '' ? note(moving, `[${e.cell} in the background] ${e.output}`, e.at) : moving;
+  return e.ended.reduce((state, { cell, end }) => {
+    const result = cellResult(end, state.heap.cell?.id === cell ? state.heap.cell.output : '');
+    return endCell(state, cell, result, e);
+  }, heard);
+}
+
+export function cellAborted(s: State, e: EventOf<'cell.aborted'>): State {
+  const text = `${abortText(e.reason)} ${e.message}`.trim();
+  const printed = e.output === '' ? '' : `\nPrinted before that:\n${e.output}`;
+  if (s.heap.cell?.id === e.cell) {
+    const { call } = s.heap.cell;
+    const quiet = withdrawUnsent(
+      abortRunningCell(s),
+      (effect) => effect.origin.by === 'cell' && effect.origin.cell === e.cell,
+      'its cell was aborted',
+      e,
+    );
+    return answerCall(quiet, call, { status: 'failed', text: text + printed });
+  }
+  // A delivery outside a running cell ran away: the heap before that delivery stays, the promise never settles.
+  const first = nextDelivery(s.heap.pending);
+  const dropped = s.heap.pending.filter((call) => call !== first);
+  const gone = { ...s, heap: { ...s.heap, pending: dropped, opened: null } };
+  return s.heap.suspended.some((cell) => cell.id === e.cell)
+    ? endCell(gone, e.cell, { status: 'failed', text }, e)
+    : note(gone, `[${e.cell} in the background] ${text}`, e.at);
+}
+
+export function cellSuspended(s: State, e: EventOf<'cell.suspended'>): State {
+  if (s.heap.cell?.id !== e.cell) return s;
+  const { cell } = s.heap;
+  const text = `The cell waits for a person (decision ${e.on}). Its end is reported when it comes.`;
+  const parked = { ...s, heap: { ...s.heap, cell: null, suspended: [...s.heap.suspended, cell] } };
+  return answerCall(parked, cell.call, { status: 'suspended', text });
+}
+
+export function restored(s: State, e: EventOf<'heap.restored'>): State {
+  const known = { rung: e.rung, at: e.at, note: e.note, lost: e.lost };
+  const chain = e.image ? { base: e.image, deltas: [], seq: e.seq } : s.heap.chain;
+  const open: State = { ...s, heap: { ...s.heap, chain, opened: e.epoch, restored: known } };
+  const hadHeap = s.heap.chain !== null;
+  switch (e.rung) {
+    case 'attached':
+    case 'exact':
+      return open;
+    case 'replayed':
+      return note(regenerated(open), e.note, e.at);
+    case 'fresh':
+      return hadHeap ? note(regenerated(emptied(open, e)), e.note, e.at) : open;
+    default:
+      return unreachable(e.rung);
+  }
+}
+
+export function based(s: State, e: EventOf<'heap.based'>): State {
+  return { ...s, heap: { ...s.heap, chain: { base: e.image, deltas: [], seq: e.seq } } };
+}
+
+export function timerSet(s: State, e: EventOf<'timer.set'>): State {
+  const { guestCall, cell, timer, due } = e;
+  const pending: Pending = { guestCall, cell, on: 'timer', timer, due, answer: null };
+  return {
+    ...s,
+    counters: { ...s.counters, timer: s.counters.timer + 1 },
+    heap: { ...s.heap, pending: [...s.heap.pending, pending] },
+  };
+}
+
+export function timerFired(s: State, e: EventOf<'timer.fired'>): State {
+  const answer = fired(e);
+  return {
+    ...s,
+    heap: {
+      ...s.heap,
+      pending: s.heap.pending.map((call) =>
+        call.on === 'timer' && call.timer === e.timer ? { ...call, answer } : call,
+      ),
+    },
+  };
+}
+
+// ── shared by the slices ───────────────────────────────────────────────────────────────────────────────────
+
+/** A settlement is on its way into the guest; for a call that no heap knows any more it stays in the ledger. */
+export function answerGuest(s: State, effect: Effect, e: Stamp): State {
+  const pending = s.heap.pending.map((call) =>
+    call.on === 'effect' && call.effect === effect.id ? { ...call, answer: delivery(effect, e) } : call,
+  );
+  return { ...s, heap: { ...s.heap, pending } };
+}
+
+/** The heap from before the running cell, with the answers that have come in since. */
+export function abortRunningCell(s: State): State {
+  if (!s.heap.cell) return s;
+  const { before } = s.heap.cell;
+  const pending = before.pending.map((call): Pending => {
+    if (call.answer) return call;
+    const now = s.heap.pending.find((other) => other.guestCall === call.guestCall);
+    return now ?? { ...call, answer: redelivery(s, call) };
+  });
+  return {
+    ...s,
+    heap: { ...s.heap, chain: before.chain, live: before.live, pending, cell: null, opened: null },
+  };
+}
+
+/** The settlement that enters the guest next. */
+export function nextDelivery(pending: readonly Pending[]): (Pending & { answer: Delivery }) | null {
+  let first: (Pending & { answer: Delivery }) | null = null;
+  for (const call of pending) {
+    if (!call.answer) continue;
+    const { answer } = call;
+    const earlier =
+      first === null ||
+      answer.seq < first.answer.seq ||
+      (answer.seq === first.answer.seq && call.guestCall < first.guestCall);
+    if (earlier) first = { ...call, answer };
+  }
+  return first;
+}
+
+// ── details ────────────────────────────────────────────────────────────────────────────────────────────────
+
+function endCell(s: State, id: CellId, result: CallResult, e: Stamp): State {
+  if (s.heap.cell?.id === id) {
+    const { call } = s.heap.cell;
+    return answerCall({ ...s, heap: { ...s.heap, cell: null } }, call, result);
+  }
+  if (!s.heap.suspended.some((cell) => cell.id === id)) return s;
+  const suspended = s.heap.suspended.filter((cell) => cell.id !== id);
+  const ended = { ...s, heap: { ...s.heap, suspended } };
+  return reportToSelf(ended, id, `Cell ${id}, which was suspended, has ended: ${result.status}. ${result.text}`, e.at);
+}
+
+function cellResult(end: EventOf<'cell.committed'>['ended'][number]['end'], output: string): CallResult {
+  const printed = output === '' ? '' : `${output.replace(/\n$/, '')}\n`;
+  return end.status === 'done'
+    ? { status: 'done', text: `${printed}${end.value}` }
+    : { status: 'failed', text: `${printed}${end.error}` };
+}
+
+function abortText(reason: EventOf<'cell.aborted'>['reason']): string {
+  switch (reason) {
+    case 'time':
+      return 'Aborted: the cell ran too long. The heap is as it was before the cell.';
+    case 'memory':
+      return 'Aborted: out of memory. The heap is as it was before the cell.';
+    case 'output':
+      return 'Aborted: too much output. The heap is as it was before the cell.';
+    case 'poisoned':
+    case 'lost':
+      return 'Aborted: the engine broke. The heap is as it was before the cell.';
+    case 'stuck':
+      return 'Aborted: the cell awaits something that can never come. The heap is as it was before the cell.';
+    case 'interrupted':
+      return 'Aborted: interrupted. The heap is as it was before the cell.';
+    default:
+      return unreachable(reason);
+  }
+}
+
+function extend(chain: ImageChain | null, image: HeapImage, seq: number): ImageChain {
+  return chain === null || image.form === 'base'
+    ? { base: image, deltas: [], seq }
+    : { base: chain.base, deltas: [...chain.deltas, image], seq };
+}
+
+function relive(live: Heap['live'], e: EventOf<'cell.committed'>): Heap['live'] {
+  const { set, gone } = e.live;
+  if (set.length === 0 && gone.length === 0) return live;
+  const changed = new Set([...gone, ...set.map((object) => object.name)]);
+  const added = set.map((object) => ({ ...object, cell: e.cell }));
+  return [...live.filter((object) => !changed.has(object.name)), ...added].sort((a, b) =>
+    a.name < b.name ? -1 : a.name > b.name ? 1 : 0,
+  );
+}
+
+function regenerated(s: State): State {
+  return { ...s, heap: { ...s.heap, generation: s.heap.generation + 1 } };
+}
+
+/** Nothing could be brought back: whoever waits in the old heap waits no more. */
+function emptied(s: State, e: Stamp): State {
+  const lost: CallResult = { status: 'failed', text: 'The sandbox was lost while the cell ran.' };
+  const cells = [...s.heap.suspended, ...(s.heap.cell ? [s.heap.cell] : [])];
+  const ended = cells.reduce((state, cell) => endCell(state, cell.id, lost, e), s);
+  const chain = ended.heap.chain?.seq === e.seq ? ended.heap.chain : null;
+  return { ...ended, heap: { ...ended.heap, chain, pending: [], live: [] } };
+}
+
+function delivery(effect: Effect, e: Stamp): Delivery {
+  const { outcome } = effect;
+  if (outcome?.status === 'done') {
+    return { seq: e.seq, at: e.at, ok: true, json: JSON.stringify(outcome.result) };
+  }
+  const error = { name: 'EffectError', code: outcome?.code ?? 'failed', message: outcome?.message ?? 'failed' };
+  return { seq: e.seq, at: e.at, ok: false, json: JSON.stringify(error) };
+}
+
+/** The answer to a call that the aborted cell had already been given. */
+function redelivery(s: State, call: Pending): Delivery | null {
+  if (call.on === 'timer') return fired({ seq: s.head, at: s.at });
+  const effect = s.effects.closed.findLast((closed) => closed.id === call.effect);
+  return effect ? delivery(effect, { seq: effect.settledSeq ?? s.head, at: s.at }) : null;
+}
+
+const fired = (e: Stamp): Delivery => ({ seq: e.seq, at: e.at, ok: true, json: 'null' });

@@ -1,0 +1,63 @@
+/**
+ * Lifetime: who holds the session, and whether it may run.
+ *
+ * L1  Only `stop` ends a session; everything it knows stays in the log, and `reopen` brings it back.
+ * L2  Holders that die in a row without progress are counted in the log, so the count survives every crash.
+ */
+
+import type { EventOf } from '../event.ts';
+import type { State } from '../state.ts';
+import { withdrawUnsent } from './effect.ts';
+import { abortRunningCell } from './heap.ts';
+import { closeTurn } from './turn.ts';
+
+export function started(s: State, e: EventOf<'session.started'>): State {
+  const { owner, persist, objective, title, model, tools, limits, seed } = e;
+  return { ...s, contract: { owner, persist, objective, title, model, tools, limits, seed, startedAt: e.at } };
+}
+
+export function acquired(s: State, e: EventOf<'lease.acquired'>): State {
+  const crashes = e.clean ? s.lifetime.crashes : s.lifetime.crashes + 1;
+  return {
+    ...s,
+    lifetime: { ...s.lifetime, epoch: e.epoch, acquiredAt: e.at, crashes },
+    heap: { ...s.heap, opened: null },
+  };
+}
+
+/** Called by every transition that proves that the session gets ahead. */
+export function progressed(s: State): State {
+  return s.lifetime.crashes === 0 ? s : { ...s, lifetime: { ...s.lifetime, crashes: 0 } };
+}
+
+export function paused(s: State): State {
+  return s.lifetime.status === 'open' ? { ...s, lifetime: { ...s.lifetime, status: 'paused' } } : s;
+}
+
+export function resumed(s: State): State {
+  const status = s.lifetime.status === 'paused' ? 'open' : s.lifetime.status;
+  return { ...s, lifetime: { ...s.lifetime, status, quarantine: null, crashes: 0 } };
+}
+
+export function stopping(s: State, e: EventOf<'session.stopping'>): State {
+  if (s.lifetime.status === 'stopped') return s;
+  const ended = s.turn ? closeTurn(s, 'interrupted', 'stopped', e) : s;
+  const quiet = withdrawUnsent(abortRunningCell(ended), () => true, 'the session was stopped', e);
+  return { ...quiet, lifetime: { ...quiet.lifetime, status: 'stopping', stoppingAt: e.at } };
+}
+
+export function stopped(s: State, _e: EventOf<'session.stopped'>): State {
+  return {
+    ...s,
+    lifetime: { ...s.lifetime, status: 'stopped', stoppingAt: null },
+    heap: { ...s.heap, opened: null },
+  };
+}
+
+export function reopened(s: State): State {
+  return { ...s, lifetime: { ...s.lifetime, status: 'open', stoppingAt: null, quarantine: null, crashes: 0 } };
+}
+
+export function quarantined(s: State, e: EventOf<'session.quarantined'>): State {
+  return { ...s, lifetime: { ...s.lifetime, quarantine: e.reason } };
+}

@@ -1,0 +1,200 @@
+/**
+ * Turns and steps: from an instruction to a surfaced response.
+ *
+ * T1  A step reads exactly the messages that stand before its `step.started`.
+ * T2  Every call of a reply has exactly one result before the next step starts.
+ * T3  A failed or interrupted turn ends the turn; everything the session holds stays.
+ */
+
+import type { EventOf, Stamp } from '../event.ts';
+import type { CallId } from '../ids.ts';
+import type { CallResult, Part, ToolCallPart } from '../message.ts';
+import type { Call, Item, State, Step } from '../state.ts';
+import { withdrawUnsent } from './effect.ts';
+import { abortRunningCell } from './heap.ts';
+import { progressed } from './lifetime.ts';
+
+type Acting = Extract<Step, { phase: 'acting' }>;
+
+export function started(s: State, e: EventOf<'turn.started'>): State {
+  return {
+    ...s,
+    turns: e.turn,
+    turn: { number: e.turn, startedAt: e.at, answers: [], steps: 0, step: { phase: 'starting' } },
+  };
+}
+
+export function stepStarted(s: State, e: EventOf<'step.started'>): State {
+  if (!s.turn) return s;
+  const settled = s.turn.step.phase === 'acting' ? pushReply(s, s.turn.step, s.turn.number) : s;
+  return {
+    ...settled,
+    turn: {
+      ...s.turn,
+      steps: s.turn.steps + 1,
+      step: { phase: 'generating', number: e.step, startedAt: e.at, attempt: 1, notBefore: null, failure: null },
+    },
+  };
+}
+
+export function modelCompleted(s: State, e: EventOf<'model.completed'>): State {
+  const calls = e.parts.filter((part): part is ToolCallPart => part.type === 'tool-call');
+  const counted = progressed({ ...s, counters: { ...s.counters, call: s.counters.call + calls.length } });
+  if (!s.turn) return counted;
+  return {
+    ...counted,
+    turn: {
+      ...s.turn,
+      step: {
+        phase: 'acting',
+        number: e.step,
+        parts: e.parts,
+        finish: e.finish,
+        noted: calls.length === 0 || textOf(e.parts) === '',
+        calls: calls.map((part) => ({ part, state: 'asked' as const })),
+      },
+    },
+  };
+}
+
+const BACKOFF_MS = [500, 2_000, 8_000, 30_000];
+
+export function modelFailed(s: State, e: EventOf<'model.failed'>): State {
+  const shown = e.partial.trim() === '' || e.retry ? s : withCutText(s, e.turn, e.step, e.partial);
+  if (s.turn?.step.phase !== 'generating' || s.turn.step.number !== e.step) return shown;
+  const { step } = s.turn;
+  const wait = e.retryAfterMs ?? BACKOFF_MS[Math.min(step.attempt - 1, BACKOFF_MS.length - 1)] ?? 0;
+  return {
+    ...shown,
+    turn: {
+      ...s.turn,
+      step: {
+        ...step,
+        attempt: step.attempt + 1,
+        notBefore: e.at + wait,
+        failure: { code: e.code, message: e.message, retry: e.retry },
+      },
+    },
+  };
+}
+
+export function callRefused(s: State, e: EventOf<'call.refused'>): State {
+  return answerCall(s, e.call, { status: 'refused', text: `${e.message} [${e.code}]` });
+}
+
+/** The person asked for a turn now; what this call waits for stays open. */
+export function callSuspended(s: State, e: EventOf<'call.suspended'>): State {
+  const text = `Its outcome is unknown. A person is asked (decision ${e.on}); do not do it again by other means.`;
+  return answerCall(s, e.call, { status: 'suspended', text });
+}
+
+export function progressNoted(s: State, _e: EventOf<'progress.noted'>): State {
+  if (s.turn?.step.phase !== 'acting') return s;
+  return { ...s, turn: { ...s.turn, step: { ...s.turn.step, noted: true } } };
+}
+
+export function surfaced(s: State, e: EventOf<'response.surfaced'>): State {
+  return closeTurn(progressed(s), 'surfaced', e.text, e);
+}
+
+export function failed(s: State, e: EventOf<'turn.failed'>): State {
+  const closed = closeTurn(s, 'failed', e.reason, e);
+  return note(closed, `The turn ended without a response: ${e.reason}`, e.at);
+}
+
+export function interrupted(s: State, e: EventOf<'turn.interrupted'>): State {
+  if (s.turn?.number !== e.turn) return s;
+  const closed = closeTurn(s, 'interrupted', 'interrupted', e);
+  const quiet = withdrawUnsent(
+    abortRunningCell(closed),
+    (effect) => effect.origin.by === 'call' || effect.origin.cell === s.heap.cell?.id,
+    'the turn was interrupted',
+    e,
+  );
+  return note(quiet, `A person interrupted the work here. Do not take it up again unless asked.`, e.at);
+}
+
+// ── shared by the slices ───────────────────────────────────────────────────────────────────────────────────
+
+/** Ends the open turn. Calls without a result get one that says the truth about them. */
+export function closeTurn(
+  s: State,
+  end: 'surfaced' | 'failed' | 'interrupted',
+  text: string,
+  e: Stamp,
+): State {
+  if (!s.turn) return s;
+  const { number, step } = s.turn;
+  const closed = step.phase === 'acting' ? pushReply(s, cutOff(s, step), number) : s;
+  const stepNumber = step.phase === 'starting' ? 0 : step.number;
+  return { ...closed, turn: null, lastTurn: { number, end, text, at: e.at, step: stepNumber } };
+}
+
+/** Gives an asked or running call its one result. */
+export function answerCall(s: State, call: CallId, result: CallResult): State {
+  return updateCall(s, call, ({ part }) => ({ part, state: 'answered', result }));
+}
+
+export function updateCall(s: State, id: CallId, change: (call: Call) => Call): State {
+  if (s.turn?.step.phase !== 'acting') return s;
+  const calls = s.turn.step.calls.map((call) =>
+    call.part.call === id && call.state !== 'answered' ? change(call) : call,
+  );
+  return { ...s, turn: { ...s.turn, step: { ...s.turn.step, calls } } };
+}
+
+export function note(s: State, text: string, at: number): State {
+  return { ...s, transcript: [...s.transcript, { kind: 'note', text, at }] };
+}
+
+/** Whether a result for `call` can still be given to the model as this call's result. */
+export function isOpenCall(s: State, id: CallId): boolean {
+  return (
+    s.turn?.step.phase === 'acting' &&
+    s.turn.step.calls.some((call) => call.part.call === id && call.state !== 'answered')
+  );
+}
+
+/** What a reply says in plain text. */
+export function textOf(parts: readonly Part[]): string {
+  return parts
+    .flatMap((part) => (part.type === 'text' ? [part.text] : []))
+    .join('\n')
+    .trim();
+}
+
+function pushReply(s: State, step: Acting, turn: number): State {
+  const results = step.calls.flatMap((call) =>
+    call.state === 'answered' ? [{ call: call.part.call, tool: call.part.tool, ...call.result }] : [],
+  );
+  const item: Item = { kind: 'reply', turn, step: step.number, parts: step.parts, results, cut: false };
+  return step.parts.length === 0 ? s : { ...s, transcript: [...s.transcript, item] };
+}
+
+function cutOff(s: State, step: Acting): Acting {
+  const calls = step.calls.map((call): Call => {
+    if (call.state === 'answered') return call;
+    const result: CallResult = { status: 'interrupted', text: interruption(s, call) };
+    return { part: call.part, state: 'answered', result };
+  });
+  return { ...step, calls };
+}
+
+function interruption(s: State, call: Call): string {
+  if (call.state === 'asked') return 'Interrupted before it was started; nothing was done.';
+  const sent = s.effects.open.filter(
+    (effect) =>
+      effect.dispatch !== null &&
+      (effect.origin.by === 'call'
+        ? effect.origin.call === call.part.call
+        : call.state === 'running' && effect.origin.cell === call.cell),
+  );
+  if (sent.length === 0) return 'Interrupted while it ran; nothing is in flight.';
+  const named = sent.map((effect) => `${effect.id} (${effect.target})`).join(', ');
+  return `Interrupted while it ran. Already sent, outcome unknown so far: ${named}.`;
+}
+
+function withCutText(s: State, turn: number, step: number, text: string): State {
+  const parts: readonly Part[] = [{ type: 'text', text }];
+  return { ...s, transcript: [...s.transcript, { kind: 'reply', turn, step, parts, results: [], cut: true }] };
+}

@@ -1,0 +1,276 @@
+/**
+ * The state of a session: what the fold of its log says. Plain readonly data, one slice for each concern.
+ *
+ * F1  State is a function of the log and nothing else: any process that folds the same events has an equal state.
+ * F2  What is settled and shown moves into append-only lists; the records that change stay small, so that a step
+ *     costs the same after five thousand steps as after fifty.
+ */
+
+import type { Capability, Evidence, Outcome } from './capability.ts';
+import type {
+  DecisionAnswer,
+  HeapImage,
+  Limits,
+  LiveObject,
+  Lost,
+  Origin,
+  Rung,
+} from './event.ts';
+import type { CallId, CellId, Counters, DecisionId, EffectId, MessageId, Owner, TimerId } from './ids.ts';
+import type { Json } from '../lib/json.ts';
+import type { CallResult, Message, Part, Receipt, ToolCallPart } from './message.ts';
+
+export interface State {
+  readonly head: number;
+  readonly at: number;
+  readonly counters: Counters;
+  readonly contract: Contract;
+  readonly lifetime: Lifetime;
+  readonly inbox: Inbox;
+  readonly turn: OpenTurn | null;
+  /** Number of the last turn that was started; 0 before the first. */
+  readonly turns: number;
+  readonly lastTurn: ClosedTurn | null;
+  readonly transcript: readonly Item[];
+  readonly effects: Effects;
+  readonly heap: Heap;
+  readonly decisions: readonly Decision[];
+  /** Kinds of a newer version that stand in the log; a session that has any is readable and does not run here. */
+  readonly foreign: readonly { readonly kind: string; readonly seq: number }[];
+}
+
+// ── contract and lifetime ──────────────────────────────────────────────────────────────────────────────────
+
+export interface Contract {
+  readonly owner: Owner;
+  readonly persist: boolean;
+  readonly objective: string;
+  readonly title: string;
+  readonly model: string;
+  readonly tools: readonly string[];
+  readonly limits: Limits;
+  readonly seed: number;
+  readonly startedAt: number;
+}
+
+export interface Lifetime {
+  readonly status: 'open' | 'paused' | 'stopping' | 'stopped';
+  readonly stoppingAt: number | null;
+  /** Why nothing runs until a person resumes; null otherwise. */
+  readonly quarantine: string | null;
+  readonly epoch: number;
+  readonly acquiredAt: number;
+  /** Holders that died in a row without any progress between. */
+  readonly crashes: number;
+}
+
+// ── inbox ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface Inbox {
+  /** Accepted and not yet read, in order of acceptance. */
+  readonly unread: readonly Message[];
+  /** Sender's key → the receipt that was given. */
+  readonly receipts: Readonly<Record<string, Receipt & { readonly digest: string }>>;
+}
+
+// ── turn ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface OpenTurn {
+  readonly number: number;
+  readonly startedAt: number;
+  /** Messages read in this turn: the ones that its response answers. */
+  readonly answers: readonly MessageId[];
+  /** Steps taken in this turn. */
+  readonly steps: number;
+  readonly step: Step;
+}
+
+export type Step =
+  /** Between `turn.started` and the first `step.started`. */
+  | { readonly phase: 'starting' }
+  | {
+      readonly phase: 'generating';
+      readonly number: number;
+      readonly startedAt: number;
+      readonly attempt: number;
+      /** Not before this instant (back-off), or null. */
+      readonly notBefore: number | null;
+      readonly failure: { readonly code: string; readonly message: string; readonly retry: boolean } | null;
+    }
+  | {
+      readonly phase: 'acting';
+      readonly number: number;
+      readonly parts: readonly Part[];
+      readonly finish: string;
+      readonly noted: boolean;
+      readonly calls: readonly Call[];
+    };
+
+export type Call = { readonly part: ToolCallPart } & (
+  | { readonly state: 'asked' }
+  | { readonly state: 'running'; readonly effect: EffectId | null; readonly cell: CellId | null }
+  | { readonly state: 'answered'; readonly result: CallResult }
+);
+
+export interface ClosedTurn {
+  readonly number: number;
+  readonly end: 'surfaced' | 'failed' | 'interrupted';
+  readonly text: string;
+  readonly at: number;
+  readonly step: number;
+}
+
+/** What the model's view is rendered from, in order. */
+export type Item =
+  | { readonly kind: 'message'; readonly message: Message; readonly turn: number }
+  | {
+      readonly kind: 'reply';
+      readonly turn: number;
+      readonly step: number;
+      readonly parts: readonly Part[];
+      readonly results: readonly (CallResult & { readonly call: CallId; readonly tool: string })[];
+      /** True for text that was cut off: the person saw it, the model must know. */
+      readonly cut: boolean;
+    }
+  /** What the runtime has to tell the model. */
+  | { readonly kind: 'note'; readonly text: string; readonly at: number };
+
+// ── effects ────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface Effects {
+  /** Not yet settled, in order of intention; small. */
+  readonly open: readonly Effect[];
+  /** Settled for good, in order of settlement. */
+  readonly closed: readonly Effect[];
+}
+
+export type EffectStatus =
+  /** Durable, not sent. */
+  | 'intended'
+  /** Marked as sent; no answer yet. */
+  | 'dispatched'
+  /** No answer will come by itself. */
+  | 'unknown'
+  | 'done'
+  | 'failed'
+  /** Never sent, and never will be. */
+  | 'withdrawn';
+
+export interface Effect {
+  readonly id: EffectId;
+  readonly origin: Origin;
+  readonly tool: string;
+  readonly capability: Capability;
+  readonly target: string;
+  readonly identity: string | null;
+  readonly args: Json;
+  readonly digest: string;
+  readonly status: EffectStatus;
+  readonly intendedAt: number;
+  /** The last dispatch; null before the first. */
+  readonly dispatch: { readonly attempt: number; readonly epoch: number; readonly at: number } | null;
+  readonly firstDispatchAt: number | null;
+  readonly attempts: number;
+  /** Attempts whose outcome was lost to a timeout or a torn connection, not to a crash. */
+  readonly failures: number;
+  /** Not sent again before this instant. */
+  readonly notBefore: number;
+  /** Since when its outcome is unknown. */
+  readonly unknownSince: number | null;
+  readonly unknownReason: string | null;
+  /** How often the service was asked without a clear answer. */
+  readonly queries: number;
+  /** A former holder's result, not yet taken in. */
+  readonly late: Exclude<Outcome, { status: 'unknown' }> | null;
+  readonly outcome: Exclude<Outcome, { status: 'unknown' }> | null;
+  readonly settledSeq: number | null;
+  /** How its outcome was found when it did not simply answer. */
+  readonly evidence: { readonly by: Evidence; readonly note: string } | null;
+}
+
+// ── sandbox ────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface Heap {
+  /** The image chain that stands; null while no cell has run. */
+  readonly chain: ImageChain | null;
+  /** Lease epoch in which a live heap stands on that chain; null when none does. */
+  readonly opened: number | null;
+  readonly cell: RunningCell | null;
+  /** Cells that were suspended and have not ended. */
+  readonly suspended: readonly RunningCell[];
+  /** Calls that the guest waits for. */
+  readonly pending: readonly Pending[];
+  readonly live: readonly (LiveObject & { readonly cell: CellId })[];
+  /** Grows with every restore below `exact` and is shown to the model. */
+  readonly generation: number;
+  readonly restored: { readonly rung: Rung; readonly at: number; readonly note: string; readonly lost: readonly Lost[] } | null;
+}
+
+export interface ImageChain {
+  readonly base: HeapImage;
+  readonly deltas: readonly HeapImage[];
+  readonly seq: number;
+}
+
+export interface RunningCell {
+  readonly id: CellId;
+  readonly call: CallId;
+  readonly code: string;
+  readonly startedAt: number;
+  /** False until its first image is committed. */
+  readonly committed: boolean;
+  readonly output: string;
+  /** What an abort brings back. */
+  readonly before: Pick<Heap, 'chain' | 'pending' | 'live'>;
+}
+
+/** A host call that the guest awaits: an effect or a timer, settled or not. */
+export type Pending = { readonly guestCall: number; readonly cell: CellId } & (
+  | { readonly on: 'effect'; readonly effect: EffectId; readonly answer: Delivery | null }
+  | { readonly on: 'timer'; readonly timer: TimerId; readonly due: number; readonly answer: Delivery | null }
+);
+
+/** A settlement on its way into the guest; `seq` is its place in the log and so in the order of delivery. */
+export interface Delivery {
+  readonly seq: number;
+  readonly at: number;
+  readonly ok: boolean;
+  readonly json: string;
+}
+
+// ── decisions ──────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface Decision {
+  readonly id: DecisionId;
+  readonly effect: EffectId;
+  /** The dispatch that it asks about: a later dispatch is a new question. */
+  readonly attempt: number;
+  readonly question: string;
+  readonly options: readonly DecisionAnswer[];
+  readonly requestedAt: number;
+  readonly made: {
+    readonly answer: DecisionAnswer;
+    readonly text: string;
+    readonly by: string;
+    readonly at: number;
+  } | null;
+  /** True once the question has become pointless: the effect was settled by other evidence. */
+  readonly moot: boolean;
+}
+
+/** The image that the chain ends in. */
+export const headImage = (chain: ImageChain): HeapImage => chain.deltas.at(-1) ?? chain.base;
+
+export const openDecisions = (state: State): readonly Decision[] =>
+  state.decisions.filter((decision) => !decision.made && !decision.moot);
+
+export const unknownEffects = (state: State): readonly Effect[] =>
+  state.effects.open.filter((effect) => isUnknown(effect, state.lifetime.epoch));
+
+/** Sent, and nobody who is alive waits for the answer. */
+export const isUnknown = (effect: Effect, epoch: number): boolean =>
+  effect.status === 'unknown' || (effect.status === 'dispatched' && (effect.dispatch?.epoch ?? 0) < epoch);
+
+export const findEffect = (state: State, id: EffectId): Effect | undefined =>
+  state.effects.open.find((effect) => effect.id === id) ??
+  state.effects.closed.findLast((effect) => effect.id === id);

@@ -1,0 +1,36 @@
+/** Cutting text without breaking it: never inside a surrogate pair. */
+
+/** At most `max` UTF-16 units from the start, whole characters only. */
+export function head(text: string, max: number): string {
+  if (text.length <= max) return text;
+  return isHighSurrogate(text.charCodeAt(max - 1)) ? text.slice(0, max - 1) : text.slice(0, max);
+}
+
+/** At most `max` UTF-16 units from the end, whole characters only. */
+export function tail(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const cut = text.slice(text.length - max);
+  return isLowSurrogate(cut.charCodeAt(0)) ? cut.slice(1) : cut;
+}
+
+/** Head and tail with a line between them that says how much is left out. */
+export function clip(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const first = head(text, Math.ceil(max * 0.6));
+  const last = tail(text, Math.floor(max * 0.4));
+  return `${first}\n… ${text.length - first.length - last.length} characters left out …\n${last}`;
+}
+
+/** One line of at most `max` units, for titles and lists. */
+export function oneLine(text: string, max: number): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length <= max ? line : `${head(line, max - 1)}…`;
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}

@@ -1,0 +1,76 @@
+/**
+ * The port to language models: one call, one reply. The loop, retries and the transcript are the runtime's.
+ *
+ * M1  A model gets a `ModelRequest` and nothing else.
+ * M2  A reply that did not come to its proper end is an error (`incomplete`), never a reply.
+ * M3  When `signal` aborts, `generate` rejects soon with `ModelError` of code `aborted` and the text so far.
+ */
+
+import type { Finish, Meta, ModelRequest, Usage } from '../core/message.ts';
+import type { Json } from '../lib/json.ts';
+
+/** A part as a provider sends it; the runtime mints the ids of the calls. */
+export type ReplyPart =
+  | { readonly type: 'text'; readonly text: string; readonly meta?: Meta }
+  | { readonly type: 'reasoning'; readonly text: string; readonly meta?: Meta }
+  | {
+      readonly type: 'tool-call';
+      readonly tool: string;
+      readonly input: Json;
+      /** Set when the arguments were cut or are no JSON object; then `input` is `{}`. */
+      readonly broken?: string;
+      readonly meta?: Meta;
+    };
+
+export interface ModelReply {
+  /** In the order in which the parts began. */
+  readonly parts: readonly ReplyPart[];
+  readonly finish: Finish;
+  readonly usage: Usage;
+}
+
+export interface Model {
+  /** `provider/model`, as shown to people and stored with each reply. */
+  readonly name: string;
+  /** True for the stand-in that is no model; screens say so. */
+  readonly scripted: boolean;
+  generate(request: ModelRequest, options: GenerateOptions): Promise<ModelReply>;
+}
+
+export interface GenerateOptions {
+  readonly signal: AbortSignal;
+  /** Text as it is written, for people who watch. Not durable. */
+  readonly onText?: (delta: string) => void;
+}
+
+export type ModelErrorCode =
+  | 'aborted'
+  | 'incomplete' // the stream ended without its proper end
+  | 'overloaded'
+  | 'rate_limited'
+  | 'unreachable'
+  | 'refused_request' // the provider will not take this request, however often
+  | 'unauthorized'
+  | 'failed';
+
+export class ModelError extends Error {
+  override readonly name = 'ModelError';
+  readonly code: ModelErrorCode;
+  /** Whether the same request can succeed later. */
+  readonly retry: boolean;
+  readonly retryAfterMs: number | null;
+  /** Text that was already shown. */
+  readonly partial: string;
+
+  constructor(
+    code: ModelErrorCode,
+    message: string,
+    details: { retry: boolean; retryAfterMs?: number | null; partial?: string; cause?: unknown },
+  ) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.retry = details.retry;
+    this.retryAfterMs = details.retryAfterMs ?? null;
+    this.partial = details.partial ?? '';
+  }
+}

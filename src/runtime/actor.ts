@@ -1,0 +1,246 @@
+/**
+ * The actor: drives one session to rest under a lease. The whole loop is: ask `next`, keep in flight what it names,
+ * commit what came back.
+ *
+ * A1  Nothing in here is needed after a crash: recovery is this same loop over the same log.
+ * A2  What is running and not named any more is aborted; what is named and not running is started.
+ * A3  When the lease cannot be renewed in time the actor ends before it lapses. Results of requests that have left are
+ *     handed in as evidence, never as facts.
+ */
+
+import { OutlastError } from '../core/error.ts';
+import type { SessionId } from '../core/ids.ts';
+import { callKey, next, type PortCall } from '../core/next.ts';
+import type { State } from '../core/state.ts';
+import { handIn } from './evidence.ts';
+import type { Heaps } from './heaps.ts';
+import { leaseLost, Log } from './log.ts';
+import { perform, type Performed, type Performer } from './perform.ts';
+import type { Ports } from './ports.ts';
+import { record } from './record.ts';
+
+export interface DriveContext {
+  readonly ports: Ports;
+  readonly heaps: Heaps;
+  readonly states: { get(id: SessionId): State | undefined; set(id: SessionId, state: State): void };
+}
+
+/** A wait shorter than this is waited for in memory; a longer one is the sweeper's. */
+const STAY_MS = 60_000;
+/** How long a clean shutdown waits for requests that have left. */
+const DRAIN_MS = 3_000;
+
+const isHeapCall = (kind: string | undefined): boolean =>
+  kind === 'open' || kind === 'run' || kind === 'deliver' || kind === 'release';
+
+/** Drives a session until nothing is in flight. At least once, one at a time per id; cheap when there is nothing to do. */
+export async function drive(session: SessionId, context: DriveContext, signal: AbortSignal): Promise<void> {
+  const { ports } = context;
+  const log = new Log(session, ports, context.states.get(session));
+  await log.catchUp();
+  context.states.set(session, log.state);
+  if (!hasWork(log.state, ports.clock.now())) return;
+  const acquired = await ports.store.acquire(session, ports.holder, ports.leaseMs);
+  if (acquired.status === 'held') return;
+  await new Actor(log, context, acquired.epoch).run(acquired.clean, signal);
+}
+
+function hasWork(s: State, now: number): boolean {
+  const { choices, calls } = next(s, now);
+  return choices.length > 0 || calls.length > 0;
+}
+
+class Actor {
+  private readonly log: Log;
+  private readonly context: DriveContext;
+  private readonly ports: Ports;
+  private readonly performer: Performer;
+  private readonly running = new Map<string, AbortController>();
+  private readonly finished: { key: string; performed: Performed | null; error: unknown }[] = [];
+  private leaseEnds: number;
+  private renewing = false;
+  private rang = false;
+  private fenced = false;
+  private wake: () => void = () => {};
+
+  constructor(log: Log, context: DriveContext, epoch: number) {
+    this.log = log;
+    this.context = context;
+    this.ports = context.ports;
+    this.leaseEnds = this.ports.clock.monotonic() + this.ports.leaseMs;
+    this.performer = {
+      session: log.session,
+      ports: context.ports,
+      heaps: context.heaps,
+      epoch,
+      leaseEnds: () => this.leaseEnds,
+    };
+  }
+
+  async run(clean: boolean, signal: AbortSignal): Promise<void> {
+    const { log, ports, performer } = this;
+    const off = ports.bell.on(log.session, { rang: () => this.ring() });
+    const interrupt = () => this.wake();
+    signal.addEventListener('abort', interrupt, { once: true });
+    try {
+      await log.catchUp();
+      const { epoch } = performer;
+      await log.commit(epoch, (s) =>
+        s.lifetime.epoch >= epoch
+          ? { events: [] }
+          : { events: [{ kind: 'lease.acquired', epoch, holder: ports.holder, clean }] },
+      );
+      while (!signal.aborted && (await this.round(signal)));
+      await this.drain();
+      await this.letGo();
+    } catch (error) {
+      if (!(error instanceof OutlastError && error.code === 'lease.lost')) throw error;
+      await this.lostLease();
+    } finally {
+      off();
+      signal.removeEventListener('abort', interrupt);
+      this.abortAllBut('call');
+      this.context.states.set(log.session, log.state);
+    }
+  }
+
+  /** A clean end with work in flight: what is only ours is given up, requests that have left get a moment to answer. */
+  private async drain(): Promise<void> {
+    this.abortAllBut('call');
+    const deadline = this.ports.clock.monotonic() + DRAIN_MS;
+    for (;;) {
+      await this.commitFinished(false);
+      const left = deadline - this.ports.clock.monotonic();
+      if (this.running.size === 0 || left <= 0) return;
+      await this.wait(left);
+    }
+  }
+
+  private abortAllBut(kept: PortCall['do']): void {
+    for (const [key, controller] of this.running) if (!key.startsWith(`${kept}:`)) controller.abort();
+  }
+
+  /** One look at the log and the world. False when nothing is in flight and nothing is due soon. */
+  private async round(signal: AbortSignal): Promise<boolean> {
+    const { log, ports } = this;
+    await this.commitFinished();
+    if (this.rang) {
+      this.rang = false;
+      await log.catchUp();
+    }
+    const now = ports.clock.now();
+    const { choices, calls, wakeAt } = next(log.state, now);
+    if (choices.length > 0 || calls.some((call) => call.do === 'plan')) {
+      await log.commit(this.performer.epoch, () => ({ events: [] }));
+      return true;
+    }
+    this.reconcile(calls);
+    if (this.finished.length > 0 || this.rang) return true;
+    const waitMs = wakeAt === null ? Number.POSITIVE_INFINITY : Math.max(0, wakeAt - now);
+    if (this.running.size === 0 && waitMs > STAY_MS) return false;
+    await this.pause(waitMs, signal);
+    return true;
+  }
+
+  /** A2. */
+  private reconcile(calls: readonly PortCall[]): void {
+    const named = new Set(calls.map(callKey));
+    for (const [key, controller] of this.running) if (!named.has(key)) controller.abort();
+    for (const call of calls) {
+      const key = callKey(call);
+      if (this.running.has(key)) continue;
+      // One hand on the heap at a time: the next call waits until an aborted one has really ended.
+      if (isHeapCall(call.do) && [...this.running.keys()].some((other) => isHeapCall(other.split(':')[0]))) continue;
+      this.startCall(key, call);
+    }
+  }
+
+  private startCall(key: string, call: PortCall): void {
+    const controller = new AbortController();
+    this.running.set(key, controller);
+    perform(call, this.log.state, this.performer, controller.signal).then(
+      (performed) => this.finish(key, performed, null),
+      (error: unknown) => this.finish(key, null, error),
+    );
+  }
+
+  private finish(key: string, performed: Performed | null, error: unknown): void {
+    if (this.fenced && performed) {
+      handIn(this.log.session, [performed], this.performer.epoch, this.ports).catch((cause: unknown) =>
+        this.ports.report(`${this.log.session}: evidence could not be handed in`, cause),
+      );
+    }
+    this.finished.push({ key, performed, error });
+    this.wake();
+  }
+
+  private async commitFinished(choosing = true): Promise<void> {
+    for (let done = this.finished[0]; done; done = this.finished[0]) {
+      const { key, performed, error } = done;
+      if (error !== null) throw error;
+      if (performed) {
+        await this.log.commit(this.performer.epoch, (s) => record(performed, s, this.performer), choosing);
+      }
+      // Only now: until its facts are durable the call counts as in flight, so it is not made again.
+      this.finished.shift();
+      this.running.delete(key);
+    }
+  }
+
+  /** Waits for a result, a ring, an instant, or the time to renew. */
+  private async pause(waitMs: number, signal: AbortSignal): Promise<void> {
+    const { clock, leaseMs } = this.ports;
+    const left = this.leaseEnds - clock.monotonic();
+    if (left <= leaseMs / 6) throw leaseLost(this.performer.epoch);
+    const untilRenewal = this.renewing ? left - leaseMs / 6 : Math.max(0, left - (leaseMs * 2) / 3);
+    if (untilRenewal === 0) this.renew();
+    if (signal.aborted) return;
+    await this.wait(Math.min(waitMs, untilRenewal === 0 ? left - leaseMs / 6 : untilRenewal));
+  }
+
+  private async wait(ms: number): Promise<void> {
+    const over = new AbortController();
+    const woken = new Promise<void>((resolve) => {
+      this.wake = resolve;
+      if (this.finished.length > 0 || this.rang) resolve();
+    });
+    await Promise.race([woken, this.ports.clock.sleep(ms, over.signal)]);
+    over.abort();
+    this.wake = () => {};
+  }
+
+  /** In the background: a store that hangs must not keep the actor from noticing that its lease runs out. */
+  private renew(): void {
+    if (this.renewing) return;
+    this.renewing = true;
+    const asked = this.ports.clock.monotonic();
+    this.ports.store
+      .renew(this.log.session, this.performer.epoch, this.ports.leaseMs)
+      .then((kept) => {
+        // Lost: the next look at the clock ends this actor.
+        this.leaseEnds = kept ? asked + this.ports.leaseMs : 0;
+      })
+      .catch((error: unknown) => this.ports.report(`${this.log.session}: the lease was not renewed`, error))
+      .finally(() => {
+        this.renewing = false;
+        this.wake();
+      });
+  }
+
+  private ring(): void {
+    this.rang = true;
+    this.wake();
+  }
+
+  private async letGo(): Promise<void> {
+    if (this.running.size > 0) return; // Aborted by a shutdown with work in flight: the lease says so by not being clean.
+    await this.ports.store.release(this.log.session, this.performer.epoch);
+  }
+
+  /** A3. */
+  private async lostLease(): Promise<void> {
+    this.fenced = true;
+    const performed = this.finished.flatMap((done) => (done.performed ? [done.performed] : []));
+    await handIn(this.log.session, performed, this.performer.epoch, this.ports);
+  }
+}

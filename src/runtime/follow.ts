@@ -1,0 +1,66 @@
+/**
+ * Following: events of a log from an offset, each once and in order, whatever was missed. Followers need no lease and
+ * keep nothing running; closing one stops nothing.
+ */
+
+import type { Event, ForeignEvent } from '../core/event.ts';
+import type { SessionId } from '../core/ids.ts';
+import { decode } from '../core/upcast.ts';
+import type { Ports } from './ports.ts';
+
+/** Text while it is written: shown, never stored, and gone once its reply stands in the log. */
+export interface Whisper {
+  readonly kind: 'whisper';
+  readonly text: string;
+}
+
+const PAGE = 200;
+/** A bell may be lost; then a follower notices this much later. */
+const LOOK_MS = 1_000;
+
+export async function* follow(
+  session: SessionId,
+  ports: Pick<Ports, 'store' | 'bell' | 'clock'>,
+  options: { after: number; signal?: AbortSignal; whispers?: boolean },
+): AsyncGenerator<Event | ForeignEvent | Whisper, void, void> {
+  let { after } = options;
+  const whispers: string[] = [];
+  let rang = false;
+  let wake: () => void = () => {};
+  const off = ports.bell.on(session, {
+    rang() {
+      rang = true;
+      wake();
+    },
+    whispered(delta) {
+      if (!options.whispers) return;
+      whispers.push(delta);
+      wake();
+    },
+  });
+  const aborted = () => wake();
+  options.signal?.addEventListener('abort', aborted, { once: true });
+  try {
+    while (!options.signal?.aborted) {
+      rang = false;
+      // A page at a time: a long backlog is never held in memory whole.
+      const rows = await ports.store.read(session, after, PAGE);
+      for (const row of rows) {
+        yield decode(row);
+        after = row.seq;
+      }
+      if (rows.length === PAGE) continue;
+      if (whispers.length > 0) yield { kind: 'whisper', text: whispers.splice(0).join('') };
+      if (rang || whispers.length > 0 || options.signal?.aborted) continue;
+      const over = new AbortController();
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      await Promise.race([woken, ports.clock.sleep(LOOK_MS, over.signal)]);
+      over.abort();
+    }
+  } finally {
+    off();
+    options.signal?.removeEventListener('abort', aborted);
+  }
+}

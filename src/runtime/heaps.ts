@@ -1,0 +1,185 @@
+/**
+ * Live heaps in this process, and the ladder that brings a heap back: attached, exact, replayed, fresh.
+ *
+ * K1  A live heap counts only while its digest is that of the committed image; otherwise it is thrown away.
+ * K2  Images are sealed before they reach the store, and bound to their session.
+ */
+
+import type { HeapImage, Lost, Rung } from '../core/event.ts';
+import { OutlastError } from '../core/error.ts';
+import type { BlobRef, SessionId } from '../core/ids.ts';
+import { headImage, type ImageChain, type State } from '../core/state.ts';
+import { decode } from '../core/upcast.ts';
+import { sha256 } from '../lib/digest.ts';
+import type { HeapStep, JournalEntry, LiveHeap } from '../sandbox/port.ts';
+import type { Blob } from '../store/port.ts';
+import { journalOf } from './journal.ts';
+import type { Ports } from './ports.ts';
+
+type Encoded = Extract<HeapStep, { kind: 'rest' }>['image'];
+
+export interface Opened {
+  readonly rung: Rung;
+  readonly note: string;
+  readonly lost: readonly Lost[];
+  /** A new base to commit when the old images could not be used. */
+  readonly image: HeapImage | null;
+  readonly blobs: readonly Blob[];
+}
+
+interface Resident {
+  readonly heap: LiveHeap;
+  digest: string | null;
+  usedAt: number;
+}
+
+type HeapPorts = Pick<Ports, 'sandbox' | 'store' | 'sealer' | 'clock' | 'report'>;
+
+export class Heaps {
+  private readonly ports: HeapPorts;
+  private readonly residents = new Map<SessionId, Resident>();
+  private readonly capacity: number;
+
+  constructor(ports: HeapPorts, capacity = 32) {
+    this.ports = ports;
+    this.capacity = capacity;
+  }
+
+  /** The live heap of a session that was opened. */
+  live(session: SessionId): LiveHeap | null {
+    return this.residents.get(session)?.heap ?? null;
+  }
+
+  isResident(session: SessionId): boolean {
+    return this.residents.has(session);
+  }
+
+  async open(session: SessionId, s: State): Promise<Opened> {
+    const { chain } = s.heap;
+    const resident = this.residents.get(session);
+    if (resident && resident.digest === (chain ? headImage(chain).digest : null)) {
+      resident.usedAt = this.ports.clock.now();
+      return { rung: chain ? 'attached' : 'fresh', note: '', lost: [], image: null, blobs: [] };
+    }
+    await this.close(session);
+    await this.makeRoom();
+    if (!chain) {
+      this.settle(session, await this.ports.sandbox.create(optionsOf(s)), null);
+      return { rung: 'fresh', note: '', lost: [], image: null, blobs: [] };
+    }
+    try {
+      const heap = await this.ports.sandbox.restore(await this.load(session, chain), optionsOf(s));
+      this.settle(session, heap, headImage(chain).digest);
+      return { rung: 'exact', note: '', lost: [], image: null, blobs: [] };
+    } catch (error) {
+      if (!isImageLoss(error)) throw error;
+      this.ports.report(`${session}: the heap image cannot be used: ${error.message}`);
+      return this.rebuild(session, s, error.message);
+    }
+  }
+
+  /** Seals an image for the commit that names it. */
+  store(session: SessionId, image: Encoded): { image: HeapImage; blob: Blob } {
+    const { data, form, engine, digest } = image;
+    const bytes = this.ports.sealer.seal(data, `heap:${session}`);
+    const ref = sha256(bytes) as BlobRef;
+    return { image: { form, engine, digest, blob: ref, bytes: bytes.length }, blob: { ref, bytes } };
+  }
+
+  /** The live heap has moved to `digest`; K1 compares it with what gets committed. */
+  moved(session: SessionId, digest: string): void {
+    const resident = this.residents.get(session);
+    if (resident) resident.digest = digest;
+  }
+
+  async close(session: SessionId): Promise<void> {
+    const resident = this.residents.get(session);
+    this.residents.delete(session);
+    await resident?.heap.close();
+  }
+
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.residents.keys()].map((session) => this.close(session)));
+  }
+
+  /** Closes heaps that nobody has used for `idleMs`; their images stand in the store. */
+  async closeIdle(idleMs: number, isBusy: (session: SessionId) => boolean): Promise<void> {
+    const before = this.ports.clock.now() - idleMs;
+    const idle = [...this.residents].filter(([id, { usedAt }]) => usedAt <= before && !isBusy(id));
+    await Promise.all(idle.map(([id]) => this.close(id)));
+  }
+
+  /** The images of a chain, opened. */
+  async load(session: SessionId, chain: ImageChain): Promise<Parameters<Ports['sandbox']['restore']>[0]> {
+    const images = [chain.base, ...chain.deltas];
+    const parts = await Promise.all(
+      images.map(async ({ form, blob }) => ({ form, data: await this.unsealed(session, blob) })),
+    );
+    const { engine, digest } = headImage(chain);
+    return { engine, digest, parts };
+  }
+
+  private async unsealed(session: SessionId, ref: BlobRef): Promise<Uint8Array> {
+    const bytes = await this.ports.store.blob(session, ref);
+    try {
+      return this.ports.sealer.open(bytes, `heap:${session}`);
+    } catch (cause) {
+      throw new OutlastError('blob.forged', 'An image does not open under this key.', { cause });
+    }
+  }
+
+  private settle(session: SessionId, heap: LiveHeap, digest: string | null): void {
+    this.residents.set(session, { heap, digest, usedAt: this.ports.clock.now() });
+  }
+
+  private async makeRoom(): Promise<void> {
+    if (this.residents.size < this.capacity) return;
+    const [oldest] = [...this.residents].sort(([, a], [, b]) => a.usedAt - b.usedAt);
+    if (oldest) await this.close(oldest[0]);
+  }
+
+  /** No image: the journal alone. Where it does not lead to what the log knows, everything live is lost, by name. */
+  private async rebuild(session: SessionId, s: State, why: string): Promise<Opened> {
+    const journal = journalOf(await readAll(this.ports.store, session, s.head));
+    const replay = await this.ports.sandbox.replay(each(journal), optionsOf(s));
+    const lost = s.heap.live.map(({ name, type, cell }): Lost => ({ name, type, cell, why }));
+    if (replay.diverged) {
+      await replay.heap.close();
+      this.settle(session, await this.ports.sandbox.create(optionsOf(s)), null);
+      const names = lost.map(({ name, type, cell }) => `${name} (${type}, ${cell})`).join(', ');
+      const note =
+        `The sandbox was lost (${why}) and could not be rebuilt. Nothing is live now. ` +
+        `Lost: ${names === '' ? 'nothing that had a name' : names}. What was done outside stands in the ledger.`;
+      return { rung: 'fresh', note, lost, image: null, blobs: [] };
+    }
+    const { image, blob } = this.store(session, await replay.heap.base());
+    this.settle(session, replay.heap, image.digest);
+    const note =
+      `The sandbox was lost (${why}) and rebuilt by replaying ${replay.applied} steps of its journal. ` +
+      'No call was made again. All live objects are back.';
+    return { rung: 'replayed', note, lost: [], image, blobs: [blob] };
+  }
+}
+
+export async function readAll(
+  store: Pick<Ports['store'], 'read'>,
+  session: SessionId,
+  head = Number.POSITIVE_INFINITY,
+): Promise<ReturnType<typeof decode>[]> {
+  const events: ReturnType<typeof decode>[] = [];
+  for (;;) {
+    const rows = await store.read(session, events.length, 500);
+    events.push(...rows.filter((row) => row.seq <= head).map(decode));
+    if (rows.length < 500) return events;
+  }
+}
+
+export const optionsOf = (s: State) => ({ seed: s.contract.seed, limits: s.contract.limits });
+
+export async function* each(journal: readonly JournalEntry[]): AsyncIterable<JournalEntry> {
+  yield* journal;
+}
+
+function isImageLoss(error: unknown): error is OutlastError {
+  return error instanceof OutlastError && (error.code === 'blob.missing' || error.code === 'blob.forged');
+}

@@ -1,0 +1,55 @@
+/** Inputs: appended at the head by anyone with the right, without the lease; decided again when the head has moved. */
+
+import { AUTHORITY, type Event, type EventBody } from '../core/event.ts';
+import { evolve } from '../core/evolve.ts';
+import type { SessionId } from '../core/ids.ts';
+import { summarize } from '../core/phase.ts';
+import type { State } from '../core/state.ts';
+import { encode } from '../core/upcast.ts';
+import { assert } from '../lib/assert.ts';
+import { Log, type LogPorts } from './log.ts';
+
+/** The state after the append, and the events that were appended (none when the command changes nothing). */
+export interface Appended {
+  readonly state: State;
+  readonly events: readonly Event[];
+}
+
+export async function appendInput(
+  session: SessionId,
+  ports: LogPorts,
+  known: State | undefined,
+  decide: (s: State) => readonly EventBody[],
+): Promise<Appended> {
+  const log = new Log(session, ports, known);
+  for (;;) {
+    await log.catchUp();
+    const bodies = decide(log.state);
+    if (bodies.length === 0) return { state: log.state, events: [] };
+    const { state, events } = stamp(log.state, bodies, ports.clock.now());
+    const result = await ports.store.commit({
+      session,
+      head: log.state.head,
+      epoch: null,
+      events: events.map(encode),
+      blobs: [],
+      summary: summarize(state, ports.clock.now()),
+    });
+    if (result.status !== 'committed') continue;
+    ports.bell.ring(session);
+    return { state, events };
+  }
+}
+
+export function stamp(s: State, bodies: readonly EventBody[], now: number): { state: State; events: Event[] } {
+  const at = Math.max(now, s.at);
+  const events: Event[] = [];
+  let state = s;
+  for (const body of bodies) {
+    assert(AUTHORITY[body.kind] === 'input', `${body.kind} is an input`);
+    const event = { ...body, seq: state.head + 1, at } as Event;
+    events.push(event);
+    state = evolve(state, event);
+  }
+  return { state, events };
+}

@@ -1,0 +1,122 @@
+/** A session in one look: what the CLI, the console and programs show. Derived from the fold. */
+
+import type { Capability } from '../core/capability.ts';
+import { STOP_GRACE_MS } from '../core/next.ts';
+import { type Phase, phase } from '../core/phase.ts';
+import { type Effect, isUnknown, openDecisions, type State } from '../core/state.ts';
+import type { SessionId } from '../core/ids.ts';
+
+export interface Inspection {
+  readonly id: SessionId;
+  readonly title: string;
+  readonly objective: string;
+  readonly persist: boolean;
+  readonly phase: Phase;
+  /** Why it rests, when that is not plain from the phase; null otherwise. */
+  readonly reason: string | null;
+  readonly model: string;
+  readonly startedAt: number;
+  readonly updatedAt: number;
+  readonly head: number;
+  readonly epoch: number;
+  readonly turn: { readonly number: number; readonly step: number; readonly doing: string } | null;
+  readonly lastTurn: { readonly number: number; readonly end: string; readonly text: string } | null;
+  readonly unread: readonly { readonly id: string; readonly text: string; readonly when: string }[];
+  readonly ledger: readonly LedgerRow[];
+  readonly decisions: readonly {
+    readonly id: string;
+    readonly effect: string;
+    readonly question: string;
+    readonly options: readonly string[];
+    readonly since: number;
+  }[];
+  readonly heap: {
+    readonly generation: number;
+    readonly live: readonly { readonly name: string; readonly type: string; readonly size: number | null; readonly cell: string }[];
+    readonly images: number;
+    readonly bytes: number;
+    readonly restored: { readonly rung: string; readonly at: number; readonly note: string } | null;
+  };
+}
+
+export interface LedgerRow {
+  readonly effect: string;
+  readonly status: Effect['status'];
+  readonly tool: string;
+  readonly target: string;
+  readonly capability: Capability['kind'];
+  readonly attempts: number;
+  /** How the outcome was known when the service did not simply answer. */
+  readonly evidence: string | null;
+  readonly error: string | null;
+  readonly at: number;
+}
+
+export function inspect(id: SessionId, s: State, _now: number): Inspection {
+  const { contract, lifetime, heap } = s;
+  const images = heap.chain ? [heap.chain.base, ...heap.chain.deltas] : [];
+  return {
+    id,
+    title: contract.title,
+    objective: contract.objective,
+    persist: contract.persist,
+    phase: phase(s),
+    reason: reasonOf(s),
+    model: contract.model,
+    startedAt: contract.startedAt,
+    updatedAt: s.at,
+    head: s.head,
+    epoch: lifetime.epoch,
+    turn: s.turn && { number: s.turn.number, step: s.turn.steps, doing: doing(s) },
+    lastTurn: s.lastTurn && { number: s.lastTurn.number, end: s.lastTurn.end, text: s.lastTurn.text },
+    unread: s.inbox.unread.map(({ id: message, text, when }) => ({ id: message, text, when })),
+    ledger: [...s.effects.closed, ...s.effects.open].map((effect) => ledgerRow(effect, lifetime.epoch)),
+    decisions: openDecisions(s).map(({ id: decision, effect, question, options, requestedAt }) => ({
+      id: decision,
+      effect,
+      question,
+      options,
+      since: requestedAt,
+    })),
+    heap: {
+      generation: heap.generation,
+      live: heap.live,
+      images: images.length,
+      bytes: images.reduce((sum, image) => sum + image.bytes, 0),
+      restored: heap.restored && { rung: heap.restored.rung, at: heap.restored.at, note: heap.restored.note },
+    },
+  };
+}
+
+function ledgerRow(effect: Effect, epoch: number): LedgerRow {
+  const { outcome, evidence } = effect;
+  return {
+    effect: effect.id,
+    status: isUnknown(effect, epoch) ? 'unknown' : effect.status,
+    tool: effect.tool,
+    target: effect.target,
+    capability: effect.capability.kind,
+    attempts: effect.attempts,
+    evidence: evidence && `${evidence.by}: ${evidence.note}`,
+    error: outcome?.status === 'failed' ? outcome.message : effect.unknownReason,
+    at: effect.dispatch?.at ?? effect.intendedAt,
+  };
+}
+
+function doing(s: State): string {
+  const step = s.turn?.step;
+  if (!step || step.phase === 'starting') return 'starting';
+  if (step.phase === 'generating') return step.failure ? `model call again: ${step.failure.message}` : 'model call';
+  const running = step.calls.filter((call) => call.state !== 'answered').map((call) => call.part.tool);
+  return running.length === 0 ? 'answering' : running.join(', ');
+}
+
+function reasonOf(s: State): string | null {
+  const { quarantine, status } = s.lifetime;
+  if (quarantine !== null) return `${quarantine} Look at it, then resume.`;
+  const foreign = s.foreign[0];
+  if (foreign) return `A newer version wrote ${foreign.kind} at ${foreign.seq}; this version does not run it.`;
+  if (status === 'stopping') return `Live resources are going; at most ${STOP_GRACE_MS / 1_000} s for requests in flight.`;
+  if (s.lastTurn?.end === 'failed' && !s.turn) return s.lastTurn.text;
+  return null;
+}

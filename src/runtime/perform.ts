@@ -1,0 +1,173 @@
+/**
+ * Performing: one function for each port call. What came back is returned as a `Performed`; nothing is decided and
+ * nothing is durable here.
+ */
+
+import { buildRequest } from '../context/build.ts';
+import type { Finding, Outcome } from '../core/capability.ts';
+import { OutlastError } from '../core/error.ts';
+import type { SessionId } from '../core/ids.ts';
+import type { PortCall } from '../core/next.ts';
+import { type Effect, findEffect, type State } from '../core/state.ts';
+import { assert, unreachable } from '../lib/assert.ts';
+import { ModelError, type ModelReply } from '../models/port.ts';
+import type { HeapStep } from '../sandbox/port.ts';
+import { NotSent, type RunContext, type Tool } from '../tools/port.ts';
+import type { Heaps, Opened } from './heaps.ts';
+import { inputOf } from './journal.ts';
+import type { Ports } from './ports.ts';
+
+export type Performed =
+  | { readonly do: 'generate'; readonly call: Of<'generate'>; readonly reply: ModelReply | ModelError }
+  | { readonly do: 'call'; readonly call: Of<'call'>; readonly outcome: Outcome }
+  | { readonly do: 'query'; readonly call: Of<'query'>; readonly finding: Finding }
+  | { readonly do: 'open'; readonly call: Of<'open'>; readonly opened: Opened }
+  | { readonly do: 'move'; readonly call: Of<'run' | 'deliver'>; readonly step: HeapStep }
+  | { readonly do: 'release'; readonly call: Of<'release'> };
+
+type Of<Do extends PortCall['do']> = Extract<PortCall, { do: Do }>;
+
+export interface Performer {
+  readonly session: SessionId;
+  readonly ports: Ports;
+  readonly heaps: Heaps;
+  /** The lease that this holder acts under, and when it ends on the monotonic clock. */
+  readonly epoch: number;
+  readonly leaseEnds: () => number;
+}
+
+export async function perform(
+  call: PortCall,
+  s: State,
+  by: Performer,
+  signal: AbortSignal,
+): Promise<Performed> {
+  switch (call.do) {
+    case 'generate':
+      return { do: 'generate', call, reply: await generate(s, by, signal) };
+    case 'call':
+      return { do: 'call', call, outcome: await runEffect(s, call, by, signal) };
+    case 'query':
+      return { do: 'query', call, finding: await findOut(s, call, by, signal) };
+    case 'open':
+      return { do: 'open', call, opened: await by.heaps.open(by.session, s) };
+    case 'run':
+      return { do: 'move', call, step: await move(s, { by: 'run' }, by, signal) };
+    case 'deliver':
+      return { do: 'move', call, step: await move(s, { by: 'delivery', guestCall: call.guestCall }, by, signal) };
+    case 'release':
+      await by.heaps.close(by.session);
+      return { do: 'release', call };
+    case 'plan':
+      throw new OutlastError('internal', 'Plans are made in the commit that asks for them.');
+    default:
+      return unreachable(call);
+  }
+}
+
+async function generate(s: State, by: Performer, signal: AbortSignal): Promise<ModelReply | ModelError> {
+  const { model, tools, briefing, bell } = by.ports;
+  try {
+    const request = buildRequest(s, { tools: tools.specs, briefing });
+    const onText = (delta: string) => bell.whisper(by.session, delta);
+    return await model.generate(request, { signal, onText });
+  } catch (error) {
+    if (error instanceof ModelError) return error;
+    const message = error instanceof Error ? error.message : String(error);
+    return new ModelError(signal.aborted ? 'aborted' : 'failed', message, { retry: false, cause: error });
+  }
+}
+
+async function runEffect(
+  s: State,
+  { effect: id, attempt }: Of<'call'>,
+  by: Performer,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const effect = findEffect(s, id);
+  assert(effect, 'an effect that is called stands in the ledger');
+  const tool = by.ports.tools.get(effect.tool);
+  if (!tool) return { status: 'failed', code: 'tool.gone', message: `The tool "${effect.tool}" is not here any more.` };
+  if (by.ports.clock.monotonic() >= by.leaseEnds()) {
+    // Marked, not written: the lease ran out between the two, so this process may not act any more.
+    return { status: 'unknown', reason: 'the lease ended before the request left' };
+  }
+  return withTimeout<Outcome>(s, by, signal, LATE, async (limit) => {
+    try {
+      return await tool.run(effect.args, contextOf(by, effect, attempt, limit));
+    } catch (error) {
+      if (error instanceof NotSent && effect.capability.kind !== 'read') {
+        return { status: 'failed', code: 'not_sent', message: `Nothing was sent: ${error.message}` };
+      }
+      const reason = limit.aborted ? 'no answer in time' : messageOf(error);
+      return { status: 'unknown', reason };
+    }
+  });
+}
+
+async function findOut(s: State, call: Of<'query'>, by: Performer, signal: AbortSignal): Promise<Finding> {
+  const effect = findEffect(s, call.effect);
+  assert(effect, 'an effect that is asked about stands in the ledger');
+  const tool: Tool | undefined = by.ports.tools.get(effect.tool);
+  if (!tool?.find) return { status: 'unclear', reason: `${effect.tool} cannot be asked` };
+  return withTimeout<Finding>(s, by, signal, NOBODY, async (limit) => {
+    try {
+      return (await tool.find?.(effect.args, contextOf(by, effect, effect.attempts, limit))) ?? NOBODY;
+    } catch (error) {
+      return { status: 'unclear', reason: limit.aborted ? 'no answer in time' : messageOf(error) };
+    }
+  });
+}
+
+const LATE: Outcome = { status: 'unknown', reason: 'no answer in time' };
+const NOBODY: Finding = { status: 'unclear', reason: 'no answer in time' };
+
+/** Runs under the effect's time limit; a tool that ignores its signal is left behind, its outcome unknown. */
+async function withTimeout<T>(
+  s: State,
+  by: Performer,
+  outer: AbortSignal,
+  expired: T,
+  run: (limit: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const limit = new AbortController();
+  const done = new AbortController();
+  const abort = () => limit.abort();
+  outer.addEventListener('abort', abort, { once: true });
+  const { effectTimeoutMs } = s.contract.limits;
+  const late = by.ports.clock.sleep(effectTimeoutMs, done.signal).then(async () => {
+    limit.abort();
+    // One more turn of the loop: a tool that heeds its signal says better what happened.
+    await by.ports.clock.sleep(done.signal.aborted ? 0 : 250, done.signal);
+    return expired;
+  });
+  try {
+    return await Promise.race([run(limit.signal), late]);
+  } finally {
+    done.abort();
+    outer.removeEventListener('abort', abort);
+  }
+}
+
+const contextOf = (by: Performer, effect: Effect, attempt: number, signal: AbortSignal): RunContext => ({
+  reference: `${by.session}.${effect.id}`,
+  epoch: by.epoch,
+  attempt,
+  signal,
+});
+
+async function move(
+  s: State,
+  moved: Parameters<typeof inputOf>[1]['moved'],
+  by: Performer,
+  signal: AbortSignal,
+): Promise<HeapStep> {
+  const heap = by.heaps.live(by.session);
+  if (!heap) return { kind: 'aborted', reason: 'lost', message: 'the live heap is gone', output: '' };
+  const step = await heap.apply(inputOf(s, { moved }), signal);
+  if (step.kind === 'rest') by.heaps.moved(by.session, step.image.digest);
+  else await by.heaps.close(by.session);
+  return step;
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,119 @@
+/**
+ * From what was asked for to a durable intention. Planning is pure (T1 of the tool port), so it shares the commit of
+ * the asking: nothing is sent here.
+ */
+
+import { OutlastError } from '../core/error.ts';
+import type { EventBody, Origin } from '../core/event.ts';
+import { type CallId, type CellId, mint } from '../core/ids.ts';
+import type { State } from '../core/state.ts';
+import { assert } from '../lib/assert.ts';
+import { sha256 } from '../lib/digest.ts';
+import { canonical, isRecord, type Json } from '../lib/json.ts';
+import type { GuestCall, Sandbox } from '../sandbox/port.ts';
+import { isRefusal, type Plan, type Refusal, type Tool } from '../tools/port.ts';
+import { CODE, type Registry } from './registry.ts';
+
+export interface Planner {
+  readonly tools: Registry;
+  readonly sandbox: Pick<Sandbox, 'prepare'>;
+}
+
+/** What a call of the model becomes: a cell, an effect, or a refusal that the model reads. */
+export function planCall(s: State, id: CallId, planner: Planner): readonly EventBody[] {
+  const call =
+    s.turn?.step.phase === 'acting' ? s.turn.step.calls.find((c) => c.part.call === id) : undefined;
+  assert(call, 'a call is planned while its step is open');
+  const { tool: name, input, broken } = call.part;
+  if (broken !== undefined) return [refuse(id, 'call.broken', `This call was not run: ${broken}`)];
+  if (name === CODE) return [planCell(s, id, input, planner.sandbox)];
+  const tool = planner.tools.get(name);
+  if (!tool?.direct) {
+    const known = planner.tools.specs.map((spec) => spec.name).join(', ');
+    return [refuse(id, 'tool.unknown', `There is no tool "${name}". There are: ${known}.`)];
+  }
+  const plan = planOf(tool, input);
+  return isRefusal(plan)
+    ? [refuse(id, plan.refused.code, plan.refused.message)]
+    : [intend(s, { by: 'call', call: id }, name, plan, 0)];
+}
+
+/** What calls of the guest become. A refused one is intended and refused, so that its promise rejects by the log. */
+export function planGuestCalls(
+  s: State,
+  cell: CellId,
+  calls: readonly GuestCall[],
+  tools: Registry,
+): readonly EventBody[] {
+  let effects = 0;
+  let timers = 0;
+  return calls.flatMap((call): readonly EventBody[] => {
+    const args = parse(call.args);
+    const { guestCall } = call;
+    if (call.name === 'timer') {
+      const ms = isRecord(args) && typeof args.ms === 'number' && args.ms > 0 ? Math.min(args.ms, MAX_TIMER_MS) : 0;
+      return [{ kind: 'timer.set', timer: mint.timer(s.counters, timers++), due: s.at + ms, cell, guestCall }];
+    }
+    const name = call.name.startsWith('tools.') ? call.name.slice('tools.'.length) : call.name;
+    const tool = tools.get(name);
+    const plan = tool ? planOf(tool, args) : notGranted(name);
+    const origin: Origin = { by: 'cell', cell, guestCall };
+    if (!isRefusal(plan)) return [intend(s, origin, name, plan, effects++)];
+    const stand: Plan = { capability: { kind: 'read' }, target: name, identity: null, args };
+    const intent = intend(s, origin, name, stand, effects++);
+    return [intent, { kind: 'effect.refused', effect: intent.effect, ...plan.refused }];
+  });
+}
+
+const MAX_TIMER_MS = 365 * 24 * 3_600_000;
+
+function planCell(s: State, call: CallId, input: Json, sandbox: Pick<Sandbox, 'prepare'>): EventBody {
+  const source = isRecord(input) ? input.source : undefined;
+  if (typeof source !== 'string' || source.trim() === '') {
+    return refuse(call, 'call.invalid', 'code takes {"source": "..."}; the source is missing.');
+  }
+  const prepared = sandbox.prepare(source);
+  if (!prepared.ok) return refuse(call, 'code.syntax', `The cell was not run. ${prepared.message}`);
+  return { kind: 'cell.started', cell: mint.cell(s.counters), call, source, code: prepared.code };
+}
+
+function planOf(tool: Tool, args: Json): Plan | Refusal {
+  try {
+    return tool.plan(args);
+  } catch (error) {
+    const message = error instanceof OutlastError ? error.message : `${tool.spec.name} could not plan this call.`;
+    return { refused: { code: 'call.invalid', message } };
+  }
+}
+
+function intend(
+  s: State,
+  origin: Origin,
+  tool: string,
+  plan: Plan,
+  ahead: number,
+): Extract<EventBody, { kind: 'effect.intended' }> {
+  const { capability, target, identity, args } = plan;
+  const digest = sha256(canonical({ tool, target, args }));
+  const effect = mint.effect(s.counters, ahead);
+  return { kind: 'effect.intended', effect, origin, tool, capability, target, identity, args, digest };
+}
+
+const refuse = (call: CallId, code: string, message: string): EventBody => ({
+  kind: 'call.refused',
+  call,
+  code,
+  message,
+});
+
+const notGranted = (name: string): Refusal => ({
+  refused: { code: 'tool.not_granted', message: `"${name}" is not granted in this sandbox.` },
+});
+
+function parse(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return null;
+  }
+}

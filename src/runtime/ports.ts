@@ -1,0 +1,33 @@
+/** The ports that the runtime stands on, in one bundle. Adapters are chosen in `compose.ts` and nowhere else. */
+
+import type { Clock } from '../lib/clock.ts';
+import type { Entropy } from '../lib/entropy.ts';
+import type { Model } from '../models/port.ts';
+import type { Sandbox } from '../sandbox/port.ts';
+import type { Store } from '../store/port.ts';
+import type { Bell } from './bell.ts';
+import type { Registry } from './registry.ts';
+
+export interface Ports {
+  readonly store: Store;
+  readonly model: Model;
+  readonly sandbox: Sandbox;
+  readonly tools: Registry;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly bell: Bell;
+  readonly sealer: Sealer;
+  /** Names this process as a holder of leases; people see it. */
+  readonly holder: string;
+  readonly leaseMs: number;
+  /** Told to the model about the granted services; stable. */
+  readonly briefing: string;
+  /** Where the runtime reports what no session's log can hold. */
+  readonly report: (line: string, cause?: unknown) => void;
+}
+
+/** Encrypts and authenticates what may hold a secret; `about` is bound to it and must be the same on opening. */
+export interface Sealer {
+  seal(bytes: Uint8Array, about: string): Uint8Array;
+  open(bytes: Uint8Array, about: string): Uint8Array;
+}

@@ -1,0 +1,156 @@
+/**
+ * Recording: what was performed → facts, against the state as it stands when they are committed. Pure.
+ *
+ * W1  A fact is recorded only while the state still waits for it. Asked again on a newer head, the same performance
+ *     gives the facts that are still missing, or none.
+ */
+
+import type { EventBody, LiveObject } from '../core/event.ts';
+import { type CallId, mint } from '../core/ids.ts';
+import type { Part } from '../core/message.ts';
+import { evolve } from '../core/evolve.ts';
+import { nextDelivery } from '../core/slices/heap.ts';
+import type { State } from '../core/state.ts';
+import { unreachable } from '../lib/assert.ts';
+import { ModelError, type ModelReply } from '../models/port.ts';
+import type { HeapStep } from '../sandbox/port.ts';
+import type { Heaps } from './heaps.ts';
+import type { Facts } from './log.ts';
+import type { Performed, Performer } from './perform.ts';
+import { planGuestCalls } from './plan.ts';
+
+const NOTHING: Facts = { events: [] };
+
+export function record(performed: Performed, s: State, by: Performer): Facts {
+  switch (performed.do) {
+    case 'generate':
+      return replied(performed, s, by.ports.model.name);
+    case 'call':
+      return settled(performed, s);
+    case 'query':
+      return found(performed, s);
+    case 'open':
+      return opened(performed, s, by.epoch);
+    case 'move':
+      return movedHeap(performed, s, by);
+    case 'release':
+      return s.lifetime.status === 'stopping'
+        ? { events: [{ kind: 'session.stopped', unknown: s.effects.open.map((effect) => effect.id) }] }
+        : NOTHING;
+    default:
+      return unreachable(performed);
+  }
+}
+
+function replied({ call, reply }: Extract<Performed, { do: 'generate' }>, s: State, model: string): Facts {
+  const { turn, step, attempt } = call;
+  const current =
+    s.turn?.number === turn &&
+    s.turn.step.phase === 'generating' &&
+    s.turn.step.number === step &&
+    s.turn.step.attempt === attempt;
+  if (!(reply instanceof ModelError)) {
+    if (!current) return NOTHING;
+    const { finish, usage } = reply;
+    return { events: [{ kind: 'model.completed', turn, step, model, parts: partsOf(reply, s), finish, usage }] };
+  }
+  const { code, message, retry, retryAfterMs, partial } = reply;
+  const failed: EventBody = { kind: 'model.failed', turn, step, code, message, retry, retryAfterMs, partial };
+  if (code === 'aborted') {
+    // Paused or superseded: the step is generated again. Interrupted: what people saw is kept.
+    const cut = s.lastTurn?.number === turn && s.lastTurn.end === 'interrupted' && partial.trim() !== '';
+    return !s.turn && cut ? { events: [failed] } : NOTHING;
+  }
+  return current ? { events: [failed] } : NOTHING;
+}
+
+function partsOf(reply: ModelReply, s: State): readonly Part[] {
+  let calls = 0;
+  return reply.parts.map((part): Part => {
+    if (part.type !== 'tool-call') return part;
+    const call: CallId = mint.call(s.counters, calls++);
+    return { ...part, call };
+  });
+}
+
+function settled({ call, outcome }: Extract<Performed, { do: 'call' }>, s: State): Facts {
+  const { effect, attempt } = call;
+  const open = s.effects.open.find((candidate) => candidate.id === effect);
+  const waits = open && open.attempts === attempt && open.status !== 'intended';
+  if (!waits || (open.status === 'unknown' && outcome.status === 'unknown')) return NOTHING;
+  return { events: [{ kind: 'effect.settled', effect, attempt, outcome }] };
+}
+
+function found({ call, finding }: Extract<Performed, { do: 'query' }>, s: State): Facts {
+  const open = s.effects.open.find((candidate) => candidate.id === call.effect);
+  if (!open || open.queries + 1 !== call.n || open.status === 'intended') return NOTHING;
+  const note =
+    finding.status === 'unclear'
+      ? `the service could not be asked: ${finding.reason}`
+      : finding.status === 'absent'
+        ? 'the service was asked by our reference: nothing arrived'
+        : 'the service was asked by our reference and has it';
+  return {
+    events: [{ kind: 'effect.reconciled', effect: call.effect, finding, evidence: 'queried', note }],
+  };
+}
+
+function opened({ opened: o }: Extract<Performed, { do: 'open' }>, s: State, epoch: number): Facts {
+  if (s.heap.opened === epoch) return NOTHING;
+  const { rung, note, lost, image, blobs } = o;
+  return { events: [{ kind: 'heap.restored', epoch, rung, note, lost, image }], blobs };
+}
+
+function movedHeap({ call, step }: Extract<Performed, { do: 'move' }>, s: State, by: Performer): Facts {
+  const awaited =
+    call.do === 'run'
+      ? s.heap.cell?.id === call.cell && !s.heap.cell.committed
+      : nextDelivery(s.heap.pending)?.guestCall === call.guestCall;
+  if (!awaited || s.heap.opened !== by.epoch) return NOTHING;
+  const cell = s.heap.cell?.id ?? call.cell;
+  if (step.kind === 'aborted') {
+    const { reason, message, output } = step;
+    return { events: [{ kind: 'cell.aborted', cell, reason, message, output }] };
+  }
+  return committed(s, call, cell, step, by.heaps, by);
+}
+
+function committed(
+  s: State,
+  call: Extract<Performed, { do: 'move' }>['call'],
+  cell: typeof call.cell,
+  step: Extract<HeapStep, { kind: 'rest' }>,
+  heaps: Heaps,
+  by: Performer,
+): Facts {
+  const { image, blob } = heaps.store(by.session, step.image);
+  const event: EventBody = {
+    kind: 'cell.committed',
+    cell,
+    moved: call.do === 'run' ? { by: 'run' } : { by: 'delivery', guestCall: call.guestCall },
+    image,
+    output: step.output,
+    ended: step.ended.map((ended) => ({ cell: ended.cell as typeof cell, end: ended.end })),
+    live: difference(s.heap.live, step.live),
+    fuel: step.fuel,
+  };
+  // The calls are planned on the state after the move: their ids and due times come from it.
+  const at = Math.max(by.ports.clock.now(), s.at);
+  const after = evolve(s, { ...event, seq: s.head + 1, at });
+  return { events: [event, ...planGuestCalls(after, cell, step.calls, by.ports.tools)], blobs: [blob] };
+}
+
+function difference(
+  before: readonly LiveObject[],
+  now: readonly LiveObject[],
+): { set: readonly LiveObject[]; gone: readonly string[] } {
+  const known = new Map(before.map((object) => [object.name, object]));
+  const names = new Set(now.map((object) => object.name));
+  return {
+    set: now.filter((object) => {
+      const old = known.get(object.name);
+      return !old || old.type !== object.type || old.size !== object.size;
+    }),
+    gone: before.filter((object) => !names.has(object.name)).map((object) => object.name),
+  };
+}

@@ -1,0 +1,279 @@
+/**
+ * The public API: sessions of one owner. Everything here is a thin call over inputs, the fold and the driver.
+ *
+ * @example
+ * ```ts
+ * const outlast = await createOutlast({ dataDir: './.outlast' });
+ * const { session } = await outlast.start({ message: "Report on February's invoices", persist: true });
+ * await outlast.rest(session);
+ * await outlast.send(session, 'Now do the same for March');
+ * ```
+ */
+
+import * as decide from '../core/decide.ts';
+import { OutlastError } from '../core/error.ts';
+import { DEFAULT_LIMITS, type DecisionAnswer, type Event, type ForeignEvent, type Limits } from '../core/event.ts';
+import { initialState } from '../core/evolve.ts';
+import { type Owner, parseSessionId, type SessionId, sessionId } from '../core/ids.ts';
+import type { Receipt, When } from '../core/message.ts';
+import { type Phase, phase, summarize } from '../core/phase.ts';
+import type { State } from '../core/state.ts';
+import { decode, encode } from '../core/upcast.ts';
+import type { Driver } from '../driver/port.ts';
+import { assert } from '../lib/assert.ts';
+import type { Row } from '../store/port.ts';
+import { drive } from './actor.ts';
+import { follow, type Whisper } from './follow.ts';
+import { Heaps } from './heaps.ts';
+import { type Appended, appendInput, stamp } from './input.ts';
+import { type Inspection, inspect } from './inspect.ts';
+import { Log } from './log.ts';
+import type { Ports } from './ports.ts';
+import { states } from './states.ts';
+import { type Verification, verify } from './verify.ts';
+
+export interface StartRequest {
+  readonly message: string;
+  /** Keep the session open after its first response. One-shot when false; a follow-up reopens it all the same. */
+  readonly persist?: boolean;
+  readonly title?: string;
+  readonly limits?: Partial<Limits>;
+  /** A repeated start with the same key finds the session of the first. */
+  readonly key?: string | null;
+}
+
+export interface Started extends Receipt {
+  readonly session: SessionId;
+}
+
+export interface Stopped {
+  readonly status: 'stopped' | 'stopping';
+  /** Effects whose outcome nobody knows. */
+  readonly unknown: readonly string[];
+}
+
+/** The calls of one owner. An id of another owner answers as an unknown id. */
+export interface Sessions {
+  start(request: StartRequest): Promise<Started>;
+  send(session: string, message: string, options?: { key?: string | null; when?: When }): Promise<Receipt>;
+  inspect(session: string): Promise<Inspection>;
+  list(query?: { phase?: string; after?: string; limit?: number }): Promise<readonly Row[]>;
+  events(session: string, after: number, limit: number): Promise<readonly (Event | ForeignEvent)[]>;
+  follow(
+    session: string,
+    options?: { after?: number; signal?: AbortSignal; whispers?: boolean },
+  ): AsyncGenerator<Event | ForeignEvent | Whisper, void, void>;
+  pause(session: string): Promise<Phase>;
+  resume(session: string): Promise<Phase>;
+  interrupt(session: string): Promise<Phase>;
+  stop(session: string, options?: { waitMs?: number }): Promise<Stopped>;
+  reopen(session: string): Promise<Phase>;
+  decide(session: string, decision: string, answer: DecisionAnswer, text?: string): Promise<Phase>;
+  verify(session: string): Promise<Verification>;
+  /** Resolves with the phase once the session rests: it works no more until something comes in. */
+  rest(session: string, options?: { signal?: AbortSignal }): Promise<Phase>;
+}
+
+export interface Outlast extends Sessions {
+  as(owner: Owner): Sessions;
+  /** Ends cleanly: requests that have left get a moment to answer, then leases are given back. */
+  close(): Promise<void>;
+}
+
+const STOP_WAIT_MS = 15_000;
+const IDLE_MS = 10 * 60_000;
+
+export function outlast(ports: Ports, driver: Driver, owner: Owner): Outlast {
+  const heaps = new Heaps(ports);
+  const context = { ports, heaps, states: states() };
+  const closing = new AbortController();
+  driver.start((session, signal) => drive(session, context, signal));
+  const tidying = closeIdleHeaps(ports, heaps, driver, closing.signal);
+  const as = (of: Owner): Sessions => sessions(of, { ...context, driver });
+  return {
+    ...as(owner),
+    as,
+    async close() {
+      closing.abort();
+      await driver.stop();
+      await tidying;
+      await heaps.closeAll();
+      await ports.sandbox.close();
+      await ports.store.close();
+    },
+  };
+}
+
+interface Context {
+  readonly ports: Ports;
+  readonly heaps: Heaps;
+  readonly states: ReturnType<typeof states>;
+  readonly driver: Driver;
+}
+
+function sessions(owner: Owner, { ports, states: known, driver }: Context): Sessions {
+  const by = owner as string;
+
+  /** The id of a session that this owner has; anything else is unknown. */
+  async function own(id: string): Promise<SessionId> {
+    const session = parseSessionId(id);
+    const row = await ports.store.row(session);
+    if (row?.owner !== owner) throw unknownSession();
+    return session;
+  }
+
+  async function stateOf(session: SessionId): Promise<State> {
+    const log = new Log(session, ports, known.get(session));
+    await log.catchUp();
+    known.set(session, log.state);
+    return log.state;
+  }
+
+  async function input(id: string, command: (s: State) => ReturnType<typeof decide.pause>): Promise<Appended> {
+    const session = await own(id);
+    const appended = await appendInput(session, ports, known.get(session), command);
+    known.set(session, appended.state);
+    driver.wake(session);
+    return appended;
+  }
+
+  const phaseAfter = async (id: string, command: (s: State) => ReturnType<typeof decide.pause>): Promise<Phase> =>
+    phase((await input(id, command)).state);
+
+  async function* followOwn(
+    id: string,
+    options: { after?: number; signal?: AbortSignal; whispers?: boolean } = {},
+  ): AsyncGenerator<Event | ForeignEvent | Whisper, void, void> {
+    yield* follow(await own(id), ports, { ...options, after: options.after ?? 0 });
+  }
+
+  async function rest(id: string, { signal }: { signal?: AbortSignal } = {}): Promise<Phase> {
+    const session = await own(id);
+    const head = (await stateOf(session)).head;
+    const resting = async (): Promise<Phase | null> => {
+      const now = phase(await stateOf(session));
+      return now === 'working' || now === 'stopping' ? null : now;
+    };
+    const already = await resting();
+    if (already) return already;
+    for await (const _ of follow(session, ports, { after: head, ...(signal ? { signal } : {}) })) {
+      const now = await resting();
+      if (now) return now;
+    }
+    throw new OutlastError('server.closing', 'Waiting was given up.', { cause: signal?.reason });
+  }
+
+  return {
+    async start(request) {
+      const key = request.key ?? null;
+      const contract: decide.Contract = {
+        owner,
+        persist: request.persist ?? false,
+        message: request.message,
+        ...(request.title === undefined ? {} : { title: request.title }),
+        model: ports.model.name,
+        tools: ports.tools.names,
+        limits: { ...DEFAULT_LIMITS, ...request.limits },
+        seed: ports.entropy.seed(),
+      };
+      const session = sessionId(ports.entropy.token(20));
+      const now = ports.clock.now();
+      const { state, events } = stamp(initialState, decide.start(contract), now);
+      const result = await ports.store.commit({
+        session,
+        head: 0,
+        epoch: null,
+        events: events.map(encode),
+        blobs: [],
+        summary: summarize(state, now),
+        startKey: key,
+      });
+      const stands = result.status === 'exists' ? result.session : session;
+      const first = result.status === 'exists' ? (await stateOf(stands)).contract.objective : request.message;
+      if (first !== request.message) {
+        throw new OutlastError('key.conflict', 'The key was used before to start another session.', {
+          next: 'use a new key for a new session',
+        });
+      }
+      assert(result.status === 'committed' || result.status === 'exists', 'a new session meets nobody');
+      if (result.status === 'committed') known.set(session, state);
+      driver.wake(stands);
+      return { session: stands, message: 'm1' as Started['message'], seq: 2, rule: 'starts turn 1' };
+    },
+
+    async send(id, message, options = {}) {
+      const key = options.key ?? null;
+      const when = options.when ?? 'next';
+      let receipt: Receipt | null = null;
+      const { events } = await input(id, (s) => {
+        const sent = decide.send(s, message, { key, when });
+        if ('repeated' in sent) {
+          receipt = sent.repeated;
+          return [];
+        }
+        receipt = { message: sent.message, seq: s.head + 1, rule: sent.rule };
+        return sent.events;
+      });
+      assert(receipt !== null, `a message was accepted with ${events.length} events`);
+      return receipt;
+    },
+
+    async inspect(id) {
+      const session = await own(id);
+      return inspect(session, await stateOf(session), ports.clock.now());
+    },
+
+    list({ phase: wanted, after, limit = 50 } = {}) {
+      return ports.store.list({
+        owner,
+        limit: Math.min(Math.max(1, limit), 500),
+        ...(wanted === undefined ? {} : { phase: wanted }),
+        ...(after === undefined ? {} : { after: parseSessionId(after) }),
+      });
+    },
+
+    async events(id, after, limit) {
+      const session = await own(id);
+      return (await ports.store.read(session, after, Math.min(Math.max(1, limit), 1_000))).map(decode);
+    },
+
+    follow: followOwn,
+    pause: (id) => phaseAfter(id, (s) => decide.pause(s, by)),
+    resume: (id) => phaseAfter(id, (s) => decide.resume(s, by)),
+    interrupt: (id) => phaseAfter(id, (s) => decide.interrupt(s, by)),
+    reopen: (id) => phaseAfter(id, (s) => decide.reopen(s, by)),
+    decide: (id, decision, answer, text = '') =>
+      phaseAfter(id, (s) => decide.answer(s, decision, { answer, text, by })),
+
+    async stop(id, { waitMs = STOP_WAIT_MS } = {}) {
+      await input(id, (s) => decide.stop(s, by));
+      const over = new AbortController();
+      const late = ports.clock.sleep(waitMs, over.signal).then(() => over.abort());
+      await rest(id, { signal: over.signal }).catch((error: unknown) => {
+        if (!over.signal.aborted) throw error;
+      });
+      over.abort();
+      await late;
+      const s = await stateOf(await own(id));
+      const unknown = s.effects.open.filter((effect) => effect.dispatch).map((effect) => effect.id);
+      return { status: s.lifetime.status === 'stopped' ? 'stopped' : 'stopping', unknown };
+    },
+
+    async verify(id) {
+      return verify(await own(id), ports);
+    },
+
+    rest,
+  };
+}
+
+async function closeIdleHeaps(ports: Ports, heaps: Heaps, driver: Driver, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await ports.clock.sleep(IDLE_MS / 10, signal);
+    await heaps.closeIdle(IDLE_MS, (session) => driver.isDriving(session));
+  }
+}
+
+function unknownSession(): OutlastError {
+  return new OutlastError('session.unknown', 'There is no session with this id.', { next: 'list your sessions' });
+}

@@ -1,0 +1,193 @@
+/**
+ * The reference store: what the port means, in memory, without a machine. Several workers may share one.
+ *
+ * M1  Deterministic: no timer, no clock but the one it is given, nothing resolves later than a microtask.
+ * M2  Each call runs from start to end without letting another in, so its checks and its changes are one (S1, S2).
+ * M3  Nothing handed in or out can change what is kept: bytes are copied, events are frozen copies.
+ *
+ * It outlives `close`: a simulated machine dies and the next one opens the same store.
+ */
+
+import type { BlobRef, SessionId } from '../core/ids.ts';
+import { assert } from '../lib/assert.ts';
+import type { Clock } from '../lib/clock.ts';
+import { blobMissing, checkBlob, checkCommit, sessionUnknown } from './check.ts';
+import type { Acquired, Commit, CommitResult, ListQuery, Row, Store, StoredEvent, Summary } from './port.ts';
+
+export interface MemoryStore extends Store {
+  /** The word of whoever watches the workers: `holder` is dead, or all are. Their leases fall to the next who asks. */
+  bury(holder?: string): void;
+}
+
+interface Lease {
+  readonly holder: string;
+  readonly untilMs: number;
+}
+
+interface Kept {
+  readonly id: SessionId;
+  readonly events: StoredEvent[];
+  readonly blobs: Map<BlobRef, Uint8Array>;
+  readonly startedAt: number;
+  summary: Summary;
+  epoch: number;
+  lease: Lease | null;
+  /** Whether the last holder let go by itself; true before the first. */
+  clean: boolean;
+}
+
+export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
+  const sessions = new Map<SessionId, Kept>();
+  const starts = new Map<string, SessionId>();
+
+  return {
+    async commit(commit) {
+      checkCommit(commit);
+      return refusal(commit) ?? write(commit);
+    },
+
+    async read(session, after, limit) {
+      const events = sessions.get(session)?.events ?? [];
+      return events.slice(after, after + limit);
+    },
+
+    async row(session) {
+      const kept = sessions.get(session);
+      return kept ? toRow(kept) : null;
+    },
+
+    async findStart(owner, key) {
+      return starts.get(startName(owner, key)) ?? null;
+    },
+
+    async list(query) {
+      const rows = [...sessions.values()].sort(newestFirst);
+      const from = query.after === undefined ? 0 : rows.findIndex((kept) => kept.id === query.after) + 1;
+      if (query.after !== undefined && from === 0) return [];
+      return rows
+        .slice(from)
+        .filter((kept) => matches(kept.summary, query))
+        .slice(0, query.limit)
+        .map(toRow);
+    },
+
+    async due(now, limit) {
+      return [...sessions.values()]
+        .filter((kept) => dueAt(kept) <= now)
+        .sort((a, b) => dueAt(a) - dueAt(b) || compare(a.id, b.id))
+        .slice(0, limit)
+        .map((kept) => kept.id);
+    },
+
+    async nextDue() {
+      const next = Math.min(...[...sessions.values()].map(dueAt));
+      return next === Infinity ? null : next;
+    },
+
+    async blob(session, ref) {
+      const bytes = sessions.get(session)?.blobs.get(ref);
+      if (!bytes) throw blobMissing(session, ref);
+      checkBlob(session, ref, bytes);
+      return bytes.slice();
+    },
+
+    async acquire(session, holder, ttlMs): Promise<Acquired> {
+      const kept = sessions.get(session);
+      if (!kept) throw sessionUnknown();
+      if (kept.lease && kept.lease.untilMs > clock.now()) return { status: 'held', ...kept.lease };
+      const clean = kept.clean;
+      kept.epoch += 1;
+      kept.lease = { holder, untilMs: clock.now() + ttlMs };
+      kept.clean = false;
+      return { status: 'acquired', epoch: kept.epoch, clean };
+    },
+
+    async renew(session, epoch, ttlMs) {
+      const kept = sessions.get(session);
+      if (!kept?.lease || kept.epoch !== epoch) return false;
+      kept.lease = { holder: kept.lease.holder, untilMs: clock.now() + ttlMs };
+      return true;
+    },
+
+    async release(session, epoch) {
+      const kept = sessions.get(session);
+      if (!kept?.lease || kept.epoch !== epoch) return;
+      kept.lease = null;
+      kept.clean = true;
+    },
+
+    async close() {},
+
+    bury(holder) {
+      for (const kept of sessions.values()) {
+        if (holder === undefined || kept.lease?.holder === holder) kept.lease = null;
+      }
+    },
+  };
+
+  function refusal(commit: Commit): CommitResult | null {
+    const kept = sessions.get(commit.session);
+    const standing = standingStart(commit);
+    const epoch = kept?.epoch ?? 0;
+    const head = kept?.events.length ?? 0;
+    if (standing !== null) return { status: 'exists', session: standing };
+    if (commit.epoch !== null && commit.epoch !== epoch) return { status: 'fenced', epoch };
+    if (commit.head !== head) return { status: 'conflict', head };
+    return null;
+  }
+
+  function standingStart({ head, startKey, summary }: Commit): SessionId | null {
+    if (head !== 0 || startKey == null) return null;
+    return starts.get(startName(summary.owner, startKey)) ?? null;
+  }
+
+  function write(commit: Commit): CommitResult {
+    const kept = sessions.get(commit.session) ?? create(commit);
+    assert(kept.summary.owner === commit.summary.owner, 'a session keeps its owner');
+    for (const event of commit.events) kept.events.push(Object.freeze({ ...event }));
+    for (const { ref, bytes } of commit.blobs) kept.blobs.set(ref, bytes.slice());
+    kept.summary = { ...commit.summary };
+    return { status: 'committed' };
+  }
+
+  function create({ session, summary, startKey }: Commit): Kept {
+    const kept: Kept = {
+      id: session,
+      events: [],
+      blobs: new Map(),
+      startedAt: summary.startedAt,
+      summary,
+      epoch: 0,
+      lease: null,
+      clean: true,
+    };
+    sessions.set(session, kept);
+    if (startKey != null) starts.set(startName(summary.owner, startKey), session);
+    return kept;
+  }
+}
+
+function toRow(kept: Kept): Row {
+  return { ...kept.summary, id: kept.id, head: kept.events.length, epoch: kept.epoch };
+}
+
+function matches(summary: Summary, { owner, phase }: ListQuery): boolean {
+  return (owner === undefined || summary.owner === owner) && (phase === undefined || summary.phase === phase);
+}
+
+function dueAt(kept: Kept): number {
+  return kept.summary.dueAt ?? Infinity;
+}
+
+function newestFirst(a: Kept, b: Kept): number {
+  return b.startedAt - a.startedAt || compare(b.id, a.id);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** An owner has no white space, so the two cannot run into each other. */
+function startName(owner: string, key: string): string {
+  return `${owner} ${key}`;
+}

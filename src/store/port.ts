@@ -1,0 +1,108 @@
+/**
+ * The port to everything durable. One suite (`suite.ts` in testing) proves each adapter.
+ *
+ * S1  `commit` is atomic: all its events and blobs, and the index row, or nothing; it resolves once they are durable.
+ * S2  `commit` succeeds only on the head it names, and under the epoch it names when it names one.
+ * S3  Sequence numbers of a session are 1, 2, 3 … without gap or repeat.
+ * S4  Epochs only grow. `acquire` gives a new one; a commit under an older one changes nothing.
+ * S5  What `read` returns is exactly what was committed, byte for byte, or an error that says what is readable.
+ * S6  A transaction touches one session's rows only.
+ */
+
+import type { BlobRef, Owner, SessionId } from '../core/ids.ts';
+
+/** An event as stored: the body is JSON text, so that unknown kinds and versions survive untouched. */
+export interface StoredEvent {
+  readonly seq: number;
+  readonly at: number;
+  readonly kind: string;
+  readonly version: number;
+  /** The event's own members as JSON, without seq, at, kind. */
+  readonly body: string;
+}
+
+export interface Blob {
+  readonly ref: BlobRef;
+  readonly bytes: Uint8Array;
+}
+
+/** The index row: what lists, the sweeper and the inbox need without reading the log. Derived by the fold. */
+export interface Summary {
+  readonly owner: Owner;
+  readonly phase: string;
+  readonly title: string;
+  readonly persist: boolean;
+  /** When the driver must look at it again; 0 = now, null = only when something comes in. */
+  readonly dueAt: number | null;
+  readonly updatedAt: number;
+  readonly startedAt: number;
+  readonly lastResponse: string | null;
+  readonly openDecisions: number;
+  readonly unknownEffects: number;
+  readonly turn: number;
+}
+
+export interface Row extends Summary {
+  readonly id: SessionId;
+  readonly head: number;
+  readonly epoch: number;
+}
+
+export interface Commit {
+  readonly session: SessionId;
+  /** Sequence number of the last event that the committer has seen; 0 creates the session. */
+  readonly head: number;
+  /** The holder's epoch; null for inputs, which need no lease. */
+  readonly epoch: number | null;
+  readonly events: readonly StoredEvent[];
+  readonly blobs: readonly Blob[];
+  readonly summary: Summary;
+  /** Only when creating: a key under which a repeated start by the same owner finds this session. */
+  readonly startKey?: string | null;
+}
+
+export type CommitResult =
+  | { readonly status: 'committed' }
+  /** Somebody else appended: fold again and decide again. */
+  | { readonly status: 'conflict'; readonly head: number }
+  /** A newer epoch holds the session: this holder is no holder any more. */
+  | { readonly status: 'fenced'; readonly epoch: number }
+  /** Creating under a start key that stands already. */
+  | { readonly status: 'exists'; readonly session: SessionId };
+
+export type Acquired =
+  | { readonly status: 'acquired'; readonly epoch: number; readonly clean: boolean }
+  | { readonly status: 'held'; readonly holder: string; readonly untilMs: number };
+
+export interface ListQuery {
+  readonly owner?: Owner;
+  readonly phase?: string;
+  /** Id of the last row of the page before. */
+  readonly after?: SessionId;
+  readonly limit: number;
+}
+
+export interface Store {
+  commit(commit: Commit): Promise<CommitResult>;
+  /** Events after `after`, in order, at most `limit`. An unknown session has none. */
+  read(session: SessionId, after: number, limit: number): Promise<readonly StoredEvent[]>;
+  row(session: SessionId): Promise<Row | null>;
+  findStart(owner: Owner, key: string): Promise<SessionId | null>;
+  /** Newest first. */
+  list(query: ListQuery): Promise<readonly Row[]>;
+  /** Sessions that want driving at `now` (store's dueAt ≤ now). */
+  due(now: number, limit: number): Promise<readonly SessionId[]>;
+  /** The earliest `dueAt` of all, for the sweeper's sleep; null when none. */
+  nextDue(): Promise<number | null>;
+  /** Throws `blob.missing`, or `blob.forged` when the bytes do not hash to the ref. */
+  blob(session: SessionId, ref: BlobRef): Promise<Uint8Array>;
+  /**
+   * Takes the lease when it is free, lapsed by the store's clock, or its holder is provably dead. `clean` tells
+   * whether the holder before let go by itself.
+   */
+  acquire(session: SessionId, holder: string, ttlMs: number): Promise<Acquired>;
+  /** False when another epoch holds the lease by now. */
+  renew(session: SessionId, epoch: number, ttlMs: number): Promise<boolean>;
+  release(session: SessionId, epoch: number): Promise<void>;
+  close(): Promise<void>;
+}

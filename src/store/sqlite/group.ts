@@ -1,0 +1,90 @@
+/**
+ * Group commit: jobs of one tick share a transaction, and with it the flush to disk.
+ *
+ * G1  A job's promise resolves after the COMMIT that holds it, in the order of arrival.
+ * G2  Each job is atomic by itself: one that throws is rolled back to its savepoint, and its neighbours stay.
+ * G3  When the transaction itself fails (disk full, I/O), none of its jobs stays, and each runs again alone: one that
+ *     is too big does not take others with it. So a job may run twice and must touch nothing but the database.
+ * G4  A lone job pays for no savepoint and waits for nothing but the end of the tick.
+ */
+
+import type { Database } from './driver.ts';
+
+export interface Group {
+  /** Runs `work` inside a transaction; resolves with its result once that is durable. */
+  run<T>(work: () => T): Promise<T>;
+  /** Commits what is queued, now. */
+  flush(): void;
+}
+
+interface Job {
+  readonly work: () => unknown;
+  readonly resolve: (result: never) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+type Outcome = { readonly result: unknown } | { readonly error: unknown };
+
+/** `durable` gets the results of each transaction after its COMMIT, before anybody else hears of them. Must not throw. */
+export function group(db: Database, durable: (results: readonly unknown[]) => void): Group {
+  let queue: Job[] = [];
+
+  return {
+    run(work) {
+      return new Promise((resolve, reject) => {
+        if (queue.length === 0) setImmediate(flush);
+        queue.push({ work, resolve, reject });
+      });
+    },
+    flush,
+  };
+
+  function flush(): void {
+    const jobs = queue;
+    queue = [];
+    const outcomes = (jobs.length > 1 && together(jobs)) || jobs.map(alone);
+    for (const [index, job] of jobs.entries()) settle(job, outcomes[index] as Outcome);
+  }
+
+  /** Null when the transaction failed as a whole. */
+  function together(jobs: readonly Job[]): Outcome[] | null {
+    const outcomes = attempt(() => db.transaction(() => jobs.map(inSavepoint)));
+    return 'result' in outcomes ? noted(outcomes.result) : null;
+  }
+
+  function alone({ work }: Job): Outcome {
+    return noted([attempt(() => db.transaction(work))])[0] as Outcome;
+  }
+
+  function inSavepoint({ work }: Job): Outcome {
+    db.exec('SAVEPOINT job');
+    try {
+      const result = work();
+      db.exec('RELEASE job');
+      return { result };
+    } catch (error) {
+      // Throws when SQLite has rolled back everything by itself; then the whole group starts again.
+      db.exec('ROLLBACK TO job; RELEASE job');
+      return { error };
+    }
+  }
+
+  function noted(outcomes: Outcome[]): Outcome[] {
+    const results = outcomes.flatMap((outcome) => ('result' in outcome ? [outcome.result] : []));
+    if (results.length > 0) durable(results);
+    return outcomes;
+  }
+}
+
+function attempt<T>(work: () => T): { readonly result: T } | { readonly error: unknown } {
+  try {
+    return { result: work() };
+  } catch (error) {
+    return { error };
+  }
+}
+
+function settle({ resolve, reject }: Job, outcome: Outcome): void {
+  if ('result' in outcome) resolve(outcome.result as never);
+  else reject(outcome.error);
+}

@@ -1,0 +1,114 @@
+/**
+ * Reading rows of the log and of the index, and refusing those that are not what was committed.
+ *
+ * R1  A page of events goes on without a gap from where it starts, and each event matches its checksum (chain.ts C1).
+ * R2  A page that reaches the end must end where the index row says, under the checksum that it names. So a log can
+ *     be whole or damaged, never quietly shorter.
+ * R3  Text leaves SQLite as a blob (driver.ts D3); a cell of the wrong kind is `Rotten`.
+ */
+
+import type { SessionId } from '../../core/ids.ts';
+import type { StoredEvent, Summary } from '../port.ts';
+import { asBytes, asNumber, asText, Rotten } from './cell.ts';
+import { genesis, guard, link, sameBytes } from './chain.ts';
+import type { Cells, Database } from './driver.ts';
+
+/** The members of the index row that commits and leases rely on. */
+export interface Index {
+  readonly owner: string;
+  readonly head: number;
+  readonly chain: Uint8Array;
+  readonly epoch: number;
+  readonly clean: boolean;
+  readonly summary: string;
+}
+
+export interface Link {
+  readonly event: StoredEvent;
+  readonly hash: Uint8Array;
+}
+
+export interface Log {
+  /** Null for a session that there is not. Throws `Rotten` when the row is not what was written. */
+  index(session: SessionId): Index | null;
+  /** Events after `after`; `end` is where they must end if they end the log (default: as the index row says). */
+  page(session: SessionId, after: number, limit: number): readonly StoredEvent[];
+  /** One event and its checksum, unchecked; null when there is none. */
+  at(session: SessionId, seq: number): Link | null;
+  /** The number of the last event that is there, whatever the index row says; 0 when none is. */
+  last(session: SessionId): number;
+}
+
+export const EVENT_CELLS = `
+  CAST(seq AS INTEGER) AS seq, CAST(at AS INTEGER) AS at, CAST(kind AS BLOB) AS kind,
+  CAST(version AS INTEGER) AS version, CAST(body AS BLOB) AS body, CAST(hash AS BLOB) AS hash`;
+
+export function openLog(db: Database): Log {
+  const selectIndex = db.prepare(`
+    SELECT CAST(owner AS BLOB) AS owner, CAST(head AS INTEGER) AS head, CAST(chain AS BLOB) AS chain,
+      CAST(epoch AS INTEGER) AS epoch, CAST(held AS INTEGER) AS held, CAST(guard AS BLOB) AS guard,
+      CAST(summary AS BLOB) AS summary
+    FROM sessions WHERE id = ?`);
+  const selectPage = db.prepare(
+    `SELECT ${EVENT_CELLS} FROM events WHERE session = ? AND seq > ? ORDER BY events.seq LIMIT ?`,
+  );
+  const selectOne = db.prepare(`SELECT ${EVENT_CELLS} FROM events WHERE session = ? AND seq = ?`);
+  const selectLast = db.prepare('SELECT CAST(max(seq) AS INTEGER) AS seq FROM events WHERE session = ?');
+
+  return { index, page, at, last };
+
+  function index(session: SessionId): Index | null {
+    const cells = selectIndex.get(session);
+    if (cells === undefined) return null;
+    const head = asNumber(cells['head']);
+    const chain = asBytes(cells['chain']);
+    const epoch = asNumber(cells['epoch']);
+    if (!sameBytes(asBytes(cells['guard']), guard(session, head, chain, epoch))) {
+      throw new Rotten('its index row does not match its checksum');
+    }
+    return {
+      owner: asText(cells['owner']),
+      head,
+      chain,
+      epoch,
+      clean: cells['held'] === 0,
+      summary: asText(cells['summary']),
+    };
+  }
+
+  function page(session: SessionId, after: number, limit: number): readonly StoredEvent[] {
+    const row = index(session);
+    if (row === null && last(session) === 0) return [];
+    if (row === null) throw new Rotten('its index row is missing');
+    let chain = after === 0 ? genesis(session) : hashAt(session, after);
+    const rows = selectPage.all(session, after, limit);
+    const events: StoredEvent[] = [];
+    for (const { event, hash } of rows.map(toLink)) {
+      const seq = after + events.length + 1;
+      if (event.seq !== seq) throw new Rotten(`event ${seq} is missing`);
+      chain = link(chain, event);
+      if (!sameBytes(chain, hash)) throw new Rotten(`event ${seq} does not match its checksum`);
+      events.push(event);
+    }
+    if (events.length < limit) checkEnd(row, after + events.length, chain);
+    return events;
+  }
+
+  /** Where the log ends; a reader that is already past the end has nothing to compare. */
+  function checkEnd(row: Index, end: number, chain: Uint8Array): void {
+  }
+
+  function hashAt(session: SessionId, seq: number): Uint8Array {
+    const found = at(session, seq);
+    return found.hash;
+  }
+
+  function at(session: SessionId, seq: number): Link | null {
+    const cells = selectOne.get(session, seq);
+    return cells === undefined ? null : toLink(cells);
+  }
+
+  function last(session: SessionId): number {
+    return selectLast.get(session)?.['seq'] ?? 0;
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Tables, and the numbered steps from one version of them to the next.
+ *
+ * V1  `SCHEMA` is the schema of today, whole. A file of version n gets the steps from n on; both ways end in the same
+ *     schema, and a test compares them.
+ * V2  A file that a newer version wrote is refused before anything in it is changed.
+ * V3  Before the first step the file is copied aside; all steps and the new number are one transaction.
+ *
+ * Rowid tables with a unique index: without rowids a body of a kilobyte spills every row to a page of its own.
+ * Columns of `sessions` are what is asked for; the rest of the index row is the JSON in `summary`.
+ */
+
+import { closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs';
+import { OutlastError } from '../../core/error.ts';
+import { asNumber } from './cell.ts';
+import type { Database } from './driver.ts';
+
+export const SCHEMA = `
+CREATE TABLE sessions (
+  id         TEXT    NOT NULL PRIMARY KEY,
+  owner      TEXT    NOT NULL,
+  start_key  TEXT,             -- as JSON, so that every character counts
+  started_at INTEGER NOT NULL, -- of the first commit; lists stand on it
+  phase      TEXT    NOT NULL,
+  due_at     INTEGER,
+  head       INTEGER NOT NULL,
+  chain      BLOB    NOT NULL, -- checksum of the event at head
+  epoch      INTEGER NOT NULL,
+  held       INTEGER NOT NULL, -- 1 from acquire to release: the next holder learns whether it was let go
+  guard      BLOB    NOT NULL, -- checksum of head, chain and epoch
+  summary    TEXT    NOT NULL
+);
+CREATE UNIQUE INDEX sessions_by_start ON sessions (owner, start_key) WHERE start_key IS NOT NULL;
+CREATE INDEX sessions_by_age ON sessions (started_at DESC, id DESC);
+CREATE INDEX sessions_by_owner ON sessions (owner, started_at DESC, id DESC);
+CREATE INDEX sessions_by_due ON sessions (due_at, id) WHERE due_at IS NOT NULL;
+
+CREATE TABLE events (
+  session TEXT    NOT NULL,
+  seq     INTEGER NOT NULL,
+  at      INTEGER NOT NULL,
+  kind    TEXT    NOT NULL,
+  version INTEGER NOT NULL,
+  body    TEXT    NOT NULL,
+  hash    BLOB    NOT NULL, -- over this event and the hash before it
+  UNIQUE (session, seq)
+);
+
+CREATE TABLE blobs (
+  session TEXT NOT NULL,
+  ref     TEXT NOT NULL, -- SHA-256 of bytes
+  bytes   BLOB NOT NULL,
+  UNIQUE (session, ref)
+);
+
+-- What stood behind a damaged place when somebody decided to go on without it.
+CREATE TABLE set_aside (
+  session TEXT    NOT NULL,
+  seq     INTEGER NOT NULL,
+  at      INTEGER NOT NULL,
+  kind    TEXT    NOT NULL,
+  version INTEGER NOT NULL,
+  body    TEXT    NOT NULL,
+  hash    BLOB    NOT NULL,
+  aside_at INTEGER NOT NULL
+);
+`;
+
+/** Step n (from 0) leads from version n + 1 to version n + 2. Numbered for ever: add at the end, never edit. */
+export const STEPS: readonly string[] = [];
+
+export interface Versions {
+  readonly schema: string;
+  readonly steps: readonly string[];
+}
+
+/** Throws when a newer version wrote the file (V2). Reads the header alone, so it can be asked before SQLite opens it. */
+export function refuseNewer(path: string, versions: Versions = { schema: SCHEMA, steps: STEPS }): void {
+  const found = existsSync(path) ? versionInHeader(path) : 0;
+  const newest = versions.steps.length + 1;
+  if (found <= newest) return;
+  throw new OutlastError(
+    'log.newer_version',
+    `${path} was written by a newer version of Outlast (format ${found}; this one reads up to ${newest}).`,
+    { next: 'run the newer version; nothing was changed' },
+  );
+}
+
+/** Brings the tables to this version. Needs the lock and nothing else to be going on. */
+export function migrate(
+  db: Database,
+  path: string,
+  versions: Versions = { schema: SCHEMA, steps: STEPS },
+): void {
+  const newest = versions.steps.length + 1;
+  const found = asNumber(db.prepare('PRAGMA user_version').get()?.['user_version']);
+  if (found >= newest) return;
+  if (found > 0) copyAside(db, `${path}.v${found}`);
+  db.transaction(() => {
+    for (const sql of found === 0 ? [versions.schema] : versions.steps.slice(found - 1)) db.exec(sql);
+    db.exec(`PRAGMA user_version = ${newest}`);
+  });
+  // `refuseNewer` reads the number from the file itself, so it must not stay in the WAL.
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+}
+
+function copyAside(db: Database, path: string): void {
+  rmSync(path, { force: true });
+  db.prepare('VACUUM INTO ?').run(path);
+}
+
+/** SQLite keeps `user_version` in bytes 60 to 63 of the file. */
+function versionInHeader(path: string): number {
+  const file = openSync(path, 'r');
+  try {
+    const header = Buffer.alloc(64);
+    return readSync(file, header) === 64 ? header.readUInt32BE(60) : 0;
+  } finally {
+    closeSync(file);
+  }
+}

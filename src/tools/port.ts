@@ -1,0 +1,56 @@
+/**
+ * The port to tools: anything that a model, or code in a cell, can ask the outside for.
+ *
+ * T1  `plan` is pure: same arguments, same plan. It says what the call would do, before anything is durable.
+ * T2  `run` is called only after the dispatch mark is durable. It returns what the service answered. Whatever it
+ *     throws means that the outcome is unknown, except `NotSent`: that the request provably never left.
+ * T3  `find` looks for what an earlier `run` with the same reference did. It changes nothing.
+ */
+
+import type { Json } from '../lib/json.ts';
+import type { Capability, Finding } from '../core/capability.ts';
+import type { ToolSpec } from '../core/message.ts';
+
+export interface Plan {
+  readonly capability: Capability;
+  /** What is acted on, e.g. `POST http://127.0.0.1:4801/messages`. Writes to one target wait for its unknowns. */
+  readonly target: string;
+  /** Narrows the hold to calls about the same thing, where the tool can tell; null holds the whole target. */
+  readonly identity: string | null;
+  /** The arguments as they will be executed and digested. */
+  readonly args: Json;
+}
+
+export interface Refusal {
+  readonly refused: { readonly code: string; readonly message: string };
+}
+
+export interface RunContext {
+  /** The idempotency key and reference of this effect: the same in every attempt, unique in the world. */
+  readonly reference: string;
+  /** Lease epoch of the sender; services that fence can refuse an older one. */
+  readonly epoch: number;
+  readonly attempt: number;
+  /** Aborts at the time limit. */
+  readonly signal: AbortSignal;
+}
+
+export type Answer =
+  | { readonly status: 'done'; readonly result: Json }
+  | { readonly status: 'failed'; readonly code: string; readonly message: string };
+
+export interface Tool {
+  readonly spec: ToolSpec;
+  /** Offered to the model as a tool; otherwise only to code in cells. */
+  readonly direct: boolean;
+  plan(args: Json): Plan | Refusal;
+  run(args: Json, context: RunContext): Promise<Answer>;
+  find?(args: Json, context: RunContext): Promise<Finding>;
+}
+
+/** The request never left this process: nothing was dispatched in truth, and it may be tried again. */
+export class NotSent extends Error {
+  override readonly name = 'NotSent';
+}
+
+export const isRefusal = (plan: Plan | Refusal): plan is Refusal => 'refused' in plan;

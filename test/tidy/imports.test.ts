@@ -1,0 +1,81 @@
+// Owns: the direction of imports (DESIGN, layout). The table below is the rule; tests of a room may import anything.
+import { expect, test } from 'vitest';
+import { finding, sourceFiles } from './files.ts';
+import { type Reference, references, resolve } from './syntax.ts';
+
+interface Rule {
+  /** Rooms that this room may import, besides itself. `port` is every `src/<room>/port.ts`. */
+  readonly from: readonly string[] | 'all';
+  /** What it may import that is not a file of ours. */
+  readonly packages: 'any' | 'node' | 'npm' | 'none';
+}
+
+const pure = { packages: 'none' } as const;
+const adapter: Rule = { from: ['lib', 'core'], packages: 'any' };
+
+const rules: Readonly<Record<string, Rule>> = {
+  lib: { from: [], packages: 'node' },
+  core: { from: ['lib'], ...pure },
+  context: { from: ['lib', 'core'], ...pure },
+  port: { from: ['lib', 'core'], packages: 'any' },
+  store: adapter,
+  models: adapter,
+  tools: adapter,
+  sandbox: adapter,
+  workspace: adapter,
+  runtime: { from: ['lib', 'core', 'context', 'port'], packages: 'any' },
+  driver: { from: ['lib', 'core', 'port', 'runtime'], packages: 'any' },
+  conversation: { from: ['lib', 'core', 'port', 'runtime'], packages: 'any' },
+  protocol: { from: ['lib', 'core'], packages: 'npm' },
+  server: { from: ['lib', 'core', 'protocol', 'runtime'], packages: 'any' },
+  client: { from: ['lib', 'core', 'protocol'], packages: 'npm' },
+  cli: { from: ['lib', 'core', 'protocol', 'client', 'compose'], packages: 'any' },
+  services: { from: ['lib'], packages: 'any' },
+  testing: { from: 'all', packages: 'any' },
+  demo: { from: 'all', packages: 'any' },
+  compose: { from: 'all', packages: 'any' },
+  index: { from: 'all', packages: 'any' },
+};
+
+test('imports point one way', () => {
+  expect(sourceFiles().flatMap((path) => references(path).flatMap((ref) => judge(path, ref)))).toEqual([]);
+});
+
+test('every room is in the table', () => {
+  const unknown = sourceFiles().filter((path) => rules[roomOf(path)] === undefined);
+  expect(
+    unknown.map((path) => finding(path, 1, 'is in a room that test/tidy/imports.test.ts does not know')),
+  ).toEqual([]);
+});
+
+function judge(path: string, { specifier, line }: Reference): string[] {
+  const room = isPort(path) ? 'port' : roomOf(path);
+  const rule = rules[room];
+  if (rule === undefined) return [];
+  if (!specifier.startsWith('.')) {
+    const isAllowed = allowsPackage(rule.packages, specifier);
+    return isAllowed
+      ? []
+      : [finding(path, line, `${room} may not import '${specifier}' (packages: ${rule.packages})`)];
+  }
+  const target = resolve(path, specifier);
+  if (target === undefined) return [finding(path, line, `imports '${specifier}', which is not there`)];
+  if (rule.from === 'all' || roomOf(target) === room) return [];
+  const allowed = isPort(target) ? rule.from.includes('port') : rule.from.includes(roomOf(target));
+  return allowed
+    ? []
+    : [finding(path, line, `${room} may not import ${target} (allowed: ${rule.from.join(', ')})`)];
+}
+
+function allowsPackage(packages: Rule['packages'], specifier: string): boolean {
+  if (packages === 'any') return true;
+  return packages === (specifier.startsWith('node:') ? 'node' : 'npm');
+}
+
+function roomOf(path: string): string {
+  return /^src\/([^/.]+)/.exec(path)?.[1] ?? '';
+}
+
+function isPort(path: string): boolean {
+  return /^src\/[^/]+\/port\.ts$/.test(path);
+}
