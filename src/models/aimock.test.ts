@@ -23,7 +23,7 @@ beforeAll(async () => {
   mock.on(
     { userMessage: 'break off' },
     { content: 'This will never be said to its end' },
-    { truncateAfterChunks: 3 },
+    { truncateAfterChunks: 3, latency: 5 },
   );
   await mock.start();
 });
@@ -40,10 +40,9 @@ describe.each(wires)('$name', (wire) => {
   }
 
   it('text', async () => {
-    expect(await ask(user('hello'))).toMatchObject({
-      parts: [{ type: 'text', text: 'Good morning to you' }],
-      finish: 'stop',
-    });
+    const reply = await ask(user('hello'));
+    expect(reply.parts.at(-1)).toMatchObject({ type: 'text', text: 'Good morning to you' });
+    expect(reply.finish).toBe('stop');
   });
 
   it('B020 a tool loop', async () => {
@@ -66,7 +65,7 @@ describe.each(wires)('$name', (wire) => {
       { role: 'assistant', parts: toJson(parts) as unknown as Part[] },
       { role: 'tool', results },
     );
-    expect(last).toMatchObject({ parts: [{ text: 'It says a.' }], finish: 'stop' });
+    expect(last.parts.at(-1)).toMatchObject({ text: 'It says a.' });
   });
 
   it('a rate limit', async () => {

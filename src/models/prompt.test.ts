@@ -49,6 +49,21 @@ describe('prompt', () => {
     expect(message?.content).toMatchObject([{ type: 'text' }]);
   });
 
+  it('P4 B107 names a call and its result by our id', () => {
+    const messages = promptOf(
+      assistant({
+        type: 'tool-call',
+        call: call(7),
+        tool: 't',
+        input: {},
+        meta: { openai: { itemId: 'fc_1' } },
+      }),
+      { role: 'tool', results: [{ call: call(7), tool: 't', status: 'done', text: 'x' }] },
+    );
+    const id = { toolCallId: 'call_7', toolName: 't' };
+    expect(messages).toMatchObject([{ content: [id] }, { content: [id] }]);
+  });
+
   it('P5 B027 replaces halves of surrogate pairs, and keeps pairs', () => {
     const half = 'a\ud83d';
     const messages = promptOf(

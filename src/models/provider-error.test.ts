@@ -86,7 +86,7 @@ describe('provider-error', () => {
     for (const leak of leaks) {
       const error = toModelError(leak, { ...at, secrets: [key] });
       expect(`${error.message} ${error.stack} ${JSON.stringify(error)} ${error.cause}`).not.toContain(
-        'secret',
+        'quite',
       );
     }
     const guessed = toModelError(

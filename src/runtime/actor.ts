@@ -128,6 +128,8 @@ class Actor {
       this.rang = false;
       await log.catchUp();
     }
+    // Read in the log before the store has refused anything: what is named there is named to the new holder.
+    if (log.state.lifetime.epoch !== this.performer.epoch) throw leaseLost(log.state.lifetime.epoch);
     const now = ports.clock.now();
     const { choices, calls, wakeAt } = next(log.state, now);
     if (choices.length > 0 || calls.some((call) => call.do === 'plan')) {

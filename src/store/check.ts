@@ -28,12 +28,16 @@ export function checkCommit(commit: Commit): void {
 
 /** Throws `blob.forged` unless the bytes are those that `ref` names. */
 export function checkBlob(session: SessionId, ref: BlobRef, bytes: Uint8Array): void {
-  if (blobRef(bytes) === ref) return;
-  throw new OutlastError(
+  if (blobRef(bytes) !== ref) throw blobForged(session, ref);
+}
+
+export function blobForged(session: SessionId, ref: BlobRef, cause?: unknown): OutlastError {
+  return new OutlastError(
     'blob.forged',
     `Blob ${ref} of session ${session} does not hold the bytes it names.`,
     {
       next: 'look at the session; its heap can be rebuilt from the log',
+      cause,
     },
   );
 }

@@ -28,3 +28,11 @@ export function asText(cell: Cell | undefined): string {
     throw new Rotten('text was expected');
   }
 }
+
+export function asJson(cell: Cell | undefined): unknown {
+  try {
+    return JSON.parse(asText(cell));
+  } catch {
+    throw new Rotten('JSON was expected');
+  }
+}

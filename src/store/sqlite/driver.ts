@@ -6,7 +6,7 @@
  *     a buffer or an empty object as the only argument.
  * D3  Values come out as number, `Uint8Array` or null, never as text: libsql aborts the process on text that is not
  *     UTF-8, which is what a rotted block holds. Statements cast text to blob; `cell.ts` decodes it.
- * D4  After `close` nothing of this process is locked. libsql keeps a connection for as long as its statements are not
+ * D4  After `close` every call is refused, and nothing of this process is locked. libsql keeps a connection for as long as its statements are not
  *     collected, so the lock is given back by name first.
  */
 
@@ -96,11 +96,27 @@ function nodeSqlite(): { DatabaseSync: new (path: string) => RawDatabase } {
 }
 
 function wrap(driver: DriverName, raw: RawDatabase): Database {
-  const exec = (sql: string): void => attempt(() => void raw.exec(sql));
+  let isOpen = true;
+  const call = <T>(work: () => T): T => {
+    if (!isOpen) throw new OutlastError('store.failed', 'The store is closed.', { next: 'open it again' });
+    return attempt(work);
+  };
+  const exec = (sql: string): void => call(() => void raw.exec(sql));
+  const bind = (values: Value[]): unknown[] => (driver === 'node:sqlite' ? values : [values]);
+
   return {
     driver,
     exec,
-    prepare: (sql) => wrapStatement(driver, attempt(() => raw.prepare(sql))),
+
+    prepare(sql) {
+      const statement = call(() => raw.prepare(sql));
+      return {
+        run: (...values) => call(() => void statement.run(...bind(values))),
+        get: (...values) => toCells(call(() => statement.get(...bind(values)))),
+        all: (...values) => call(() => statement.all(...bind(values))).map((row) => toCells(row) as Cells),
+      };
+    },
+
     transaction(work) {
       exec('BEGIN IMMEDIATE');
       try {
@@ -112,21 +128,14 @@ function wrap(driver: DriverName, raw: RawDatabase): Database {
         throw error;
       }
     },
+
     close() {
+      if (!isOpen) return;
       quietly(() => raw.exec('PRAGMA journal_mode = DELETE'));
       quietly(() => raw.exec('PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema'));
+      isOpen = false;
       attempt(() => void raw.close());
     },
-  };
-}
-
-function wrapStatement(driver: DriverName, raw: RawStatement): Statement {
-  const spread = driver === 'node:sqlite';
-  const bind = (values: Value[]): unknown[] => (spread ? values : [values]);
-  return {
-    run: (...values) => attempt(() => void raw.run(...bind(values))),
-    get: (...values) => attempt(() => toCells(raw.get(...bind(values)))),
-    all: (...values) => attempt(() => raw.all(...bind(values)) as Cells[]).map((row) => toCells(row) as Cells),
   };
 }
 

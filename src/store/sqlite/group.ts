@@ -10,24 +10,24 @@
 
 import type { Database } from './driver.ts';
 
-export interface Group {
+export interface Group<T> {
   /** Runs `work` inside a transaction; resolves with its result once that is durable. */
-  run<T>(work: () => T): Promise<T>;
+  run(work: () => T): Promise<T>;
   /** Commits what is queued, now. */
   flush(): void;
 }
 
-interface Job {
-  readonly work: () => unknown;
-  readonly resolve: (result: never) => void;
+interface Job<T> {
+  readonly work: () => T;
+  readonly resolve: (result: T) => void;
   readonly reject: (error: unknown) => void;
 }
 
-type Outcome = { readonly result: unknown } | { readonly error: unknown };
+type Outcome<T> = { readonly result: T } | { readonly error: unknown };
 
 /** `durable` gets the results of each transaction after its COMMIT, before anybody else hears of them. Must not throw. */
-export function group(db: Database, durable: (results: readonly unknown[]) => void): Group {
-  let queue: Job[] = [];
+export function group<T>(db: Database, durable: (results: readonly T[]) => void): Group<T> {
+  let queue: Job<T>[] = [];
 
   return {
     run(work) {
@@ -43,20 +43,20 @@ export function group(db: Database, durable: (results: readonly unknown[]) => vo
     const jobs = queue;
     queue = [];
     const outcomes = (jobs.length > 1 && together(jobs)) || jobs.map(alone);
-    for (const [index, job] of jobs.entries()) settle(job, outcomes[index] as Outcome);
+    for (const [index, job] of jobs.entries()) settle(job, outcomes[index] as Outcome<T>);
   }
 
   /** Null when the transaction failed as a whole. */
-  function together(jobs: readonly Job[]): Outcome[] | null {
+  function together(jobs: readonly Job<T>[]): Outcome<T>[] | null {
     const outcomes = attempt(() => db.transaction(() => jobs.map(inSavepoint)));
     return 'result' in outcomes ? noted(outcomes.result) : null;
   }
 
-  function alone({ work }: Job): Outcome {
-    return noted([attempt(() => db.transaction(work))])[0] as Outcome;
+  function alone({ work }: Job<T>): Outcome<T> {
+    return noted([attempt(() => db.transaction(work))])[0] as Outcome<T>;
   }
 
-  function inSavepoint({ work }: Job): Outcome {
+  function inSavepoint({ work }: Job<T>): Outcome<T> {
     db.exec('SAVEPOINT job');
     try {
       const result = work();
@@ -69,14 +69,14 @@ export function group(db: Database, durable: (results: readonly unknown[]) => vo
     }
   }
 
-  function noted(outcomes: Outcome[]): Outcome[] {
+  function noted(outcomes: Outcome<T>[]): Outcome<T>[] {
     const results = outcomes.flatMap((outcome) => ('result' in outcome ? [outcome.result] : []));
     if (results.length > 0) durable(results);
     return outcomes;
   }
 }
 
-function attempt<T>(work: () => T): { readonly result: T } | { readonly error: unknown } {
+function attempt<T>(work: () => T): Outcome<T> {
   try {
     return { result: work() };
   } catch (error) {
@@ -84,7 +84,7 @@ function attempt<T>(work: () => T): { readonly result: T } | { readonly error: u
   }
 }
 
-function settle({ resolve, reject }: Job, outcome: Outcome): void {
-  if ('result' in outcome) resolve(outcome.result as never);
+function settle<T>({ resolve, reject }: Job<T>, outcome: Outcome<T>): void {
+  if ('result' in outcome) resolve(outcome.result);
   else reject(outcome.error);
 }

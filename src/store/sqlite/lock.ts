@@ -80,7 +80,8 @@ function writeOwner(dir: string, owner: Holder): void {
 function readOwner(dir: string): Holder | null {
   try {
     const owner: unknown = JSON.parse(readFileSync(join(dir, 'owner.json'), 'utf8'));
-    if (!isRecord(owner) || !Number.isSafeInteger(owner['pid']) || !Number.isSafeInteger(owner['since'])) return null;
+    if (!isRecord(owner) || !Number.isSafeInteger(owner.pid) || !Number.isSafeInteger(owner.since))
+      return null;
     const { pid, since } = owner as unknown as Holder;
     return isAlive(pid) ? { pid, since } : null;
   } catch {

@@ -9,7 +9,7 @@
 
 import type { SessionId } from '../../core/ids.ts';
 import type { StoredEvent, Summary } from '../port.ts';
-import { asBytes, asNumber, asText, Rotten } from './cell.ts';
+import { asBytes, asJson, asNumber, asText, Rotten } from './cell.ts';
 import { genesis, guard, link, sameBytes } from './chain.ts';
 import type { Cells, Database } from './driver.ts';
 
@@ -20,7 +20,7 @@ export interface Index {
   readonly chain: Uint8Array;
   readonly epoch: number;
   readonly clean: boolean;
-  readonly summary: string;
+  readonly summary: Summary;
 }
 
 export interface Link {
@@ -31,7 +31,7 @@ export interface Link {
 export interface Log {
   /** Null for a session that there is not. Throws `Rotten` when the row is not what was written. */
   index(session: SessionId): Index | null;
-  /** Events after `after`; `end` is where they must end if they end the log (default: as the index row says). */
+  /** Events after `after`, at most `limit`. Throws `Rotten` by R1 and R2. */
   page(session: SessionId, after: number, limit: number): readonly StoredEvent[];
   /** One event and its checksum, unchecked; null when there is none. */
   at(session: SessionId, seq: number): Link | null;
@@ -39,7 +39,7 @@ export interface Log {
   last(session: SessionId): number;
 }
 
-export const EVENT_CELLS = `
+const EVENT_CELLS = `
   CAST(seq AS INTEGER) AS seq, CAST(at AS INTEGER) AS at, CAST(kind AS BLOB) AS kind,
   CAST(version AS INTEGER) AS version, CAST(body AS BLOB) AS body, CAST(hash AS BLOB) AS hash`;
 
@@ -60,28 +60,37 @@ export function openLog(db: Database): Log {
   function index(session: SessionId): Index | null {
     const cells = selectIndex.get(session);
     if (cells === undefined) return null;
-    const head = asNumber(cells['head']);
-    const chain = asBytes(cells['chain']);
-    const epoch = asNumber(cells['epoch']);
-    if (!sameBytes(asBytes(cells['guard']), guard(session, head, chain, epoch))) {
+    const head = asNumber(cells.head);
+    const chain = asBytes(cells.chain);
+    const epoch = asNumber(cells.epoch);
+    if (!sameBytes(asBytes(cells.guard), guard(session, head, chain, epoch))) {
       throw new Rotten('its index row does not match its checksum');
     }
     return {
-      owner: asText(cells['owner']),
+      owner: asText(cells.owner),
       head,
       chain,
       epoch,
-      clean: cells['held'] === 0,
-      summary: asText(cells['summary']),
+      clean: cells.held === 0,
+      summary: asJson(cells.summary) as Summary,
     };
   }
 
   function page(session: SessionId, after: number, limit: number): readonly StoredEvent[] {
     const row = index(session);
-    if (row === null && last(session) === 0) return [];
-    if (row === null) throw new Rotten('its index row is missing');
-    let chain = after === 0 ? genesis(session) : hashAt(session, after);
-    const rows = selectPage.all(session, after, limit);
+    if (row === null && last(session) > 0) throw new Rotten('its index row is missing');
+    if (row === null || after > row.head) return [];
+    const { events, chain } = chained(session, after, selectPage.all(session, after, limit));
+    const end = after + events.length;
+    if (events.length < limit && end < row.head) throw new Rotten(`event ${end + 1} is missing`);
+    if (end > row.head) throw new Rotten(`its index row ends before event ${end}`);
+    if (end === row.head && !sameBytes(chain, row.chain)) throw new Rotten('its index row names another end');
+    return events;
+  }
+
+  function chained(session: SessionId, after: number, rows: readonly Cells[]) {
+    let chain = after === 0 ? genesis(session) : at(session, after)?.hash;
+    if (chain === undefined) throw new Rotten(`event ${after} is missing`);
     const events: StoredEvent[] = [];
     for (const { event, hash } of rows.map(toLink)) {
       const seq = after + events.length + 1;
@@ -90,17 +99,7 @@ export function openLog(db: Database): Log {
       if (!sameBytes(chain, hash)) throw new Rotten(`event ${seq} does not match its checksum`);
       events.push(event);
     }
-    if (events.length < limit) checkEnd(row, after + events.length, chain);
-    return events;
-  }
-
-  /** Where the log ends; a reader that is already past the end has nothing to compare. */
-  function checkEnd(row: Index, end: number, chain: Uint8Array): void {
-  }
-
-  function hashAt(session: SessionId, seq: number): Uint8Array {
-    const found = at(session, seq);
-    return found.hash;
+    return { events, chain };
   }
 
   function at(session: SessionId, seq: number): Link | null {
@@ -109,6 +108,17 @@ export function openLog(db: Database): Log {
   }
 
   function last(session: SessionId): number {
-    return selectLast.get(session)?.['seq'] ?? 0;
+    return asNumber(selectLast.get(session)?.seq ?? 0);
   }
+}
+
+function toLink(cells: Cells): Link {
+  const event: StoredEvent = {
+    seq: asNumber(cells.seq),
+    at: asNumber(cells.at),
+    kind: asText(cells.kind),
+    version: asNumber(cells.version),
+    body: asText(cells.body),
+  };
+  return { event, hash: asBytes(cells.hash) };
 }

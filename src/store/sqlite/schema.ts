@@ -74,34 +74,35 @@ export interface Versions {
   readonly steps: readonly string[];
 }
 
-/** Throws when a newer version wrote the file (V2). Reads the header alone, so it can be asked before SQLite opens it. */
-export function refuseNewer(path: string, versions: Versions = { schema: SCHEMA, steps: STEPS }): void {
-  const found = existsSync(path) ? versionInHeader(path) : 0;
+const OURS: Versions = { schema: SCHEMA, steps: STEPS };
+
+/** Throws when a newer version wrote the file (V2). Reads its header alone, before SQLite opens it. */
+export function refuseNewer(path: string, versions = OURS): void {
+  const found = versionInHeader(path);
   const newest = versions.steps.length + 1;
-  if (found <= newest) return;
-  throw new OutlastError(
-    'log.newer_version',
-    `${path} was written by a newer version of Outlast (format ${found}; this one reads up to ${newest}).`,
-    { next: 'run the newer version; nothing was changed' },
-  );
+  if (found > newest) throw newer(path, found, newest);
 }
 
-/** Brings the tables to this version. Needs the lock and nothing else to be going on. */
-export function migrate(
-  db: Database,
-  path: string,
-  versions: Versions = { schema: SCHEMA, steps: STEPS },
-): void {
+/** Brings the tables to this version. Needs the lock. */
+export function migrate(db: Database, path: string, versions = OURS): void {
   const newest = versions.steps.length + 1;
-  const found = asNumber(db.prepare('PRAGMA user_version').get()?.['user_version']);
-  if (found >= newest) return;
+  const found = asNumber(db.prepare('PRAGMA user_version').get()?.user_version);
+  if (found > newest) throw newer(path, found, newest);
+  if (found === newest) return;
   if (found > 0) copyAside(db, `${path}.v${found}`);
   db.transaction(() => {
     for (const sql of found === 0 ? [versions.schema] : versions.steps.slice(found - 1)) db.exec(sql);
     db.exec(`PRAGMA user_version = ${newest}`);
   });
-  // `refuseNewer` reads the number from the file itself, so it must not stay in the WAL.
-  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)'); // The number must be in the header, where `refuseNewer` looks.
+}
+
+function newer(path: string, found: number, newest: number): OutlastError {
+  return new OutlastError(
+    'log.newer_version',
+    `${path} was written by a newer version of Outlast (format ${found}; this one reads up to ${newest}).`,
+    { next: 'run the newer version; nothing was changed' },
+  );
 }
 
 function copyAside(db: Database, path: string): void {
@@ -109,12 +110,14 @@ function copyAside(db: Database, path: string): void {
   db.prepare('VACUUM INTO ?').run(path);
 }
 
-/** SQLite keeps `user_version` in bytes 60 to 63 of the file. */
+/** SQLite keeps `user_version` in bytes 60 to 63 of the file. 0 when there is no file, or none of SQLite's. */
 function versionInHeader(path: string): number {
+  if (!existsSync(path)) return 0;
   const file = openSync(path, 'r');
   try {
     const header = Buffer.alloc(64);
-    return readSync(file, header) === 64 ? header.readUInt32BE(60) : 0;
+    const isWhole = readSync(file, header) === 64 && header.toString('latin1', 0, 16) === 'SQLite format 3\0';
+    return isWhole ? header.readUInt32BE(60) : 0;
   } finally {
     closeSync(file);
   }

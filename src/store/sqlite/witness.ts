@@ -8,7 +8,8 @@
  *     line, unless it lost something.
  * W2  Lines are not flushed one by one: the death of the process does not lose them, the death of the machine may. Then
  *     less is witnessed, and nothing is claimed falsely.
- * W3  `reset` keeps only what it is given. It follows a checkpoint, when the commits are in the database file itself.
+ * W3  `reset` follows a checkpoint, when the commits are in the database file itself. It keeps the marks of the sessions
+ *     it is given, and always the latest one: it tells a database file that was put back from an older copy.
  * W4  What does not read as a line is skipped: a torn line witnesses nothing.
  */
 
@@ -25,54 +26,80 @@ export interface Mark {
 export interface Witness {
   /** Bytes since the last reset; when they are many, it is time for one. */
   readonly size: number;
+  /** The last mark of each session that has one, the latest at the end. */
+  marks(): readonly Mark[];
+  mark(session: SessionId): Mark | null;
+  /** Does not throw: commits stand without it, they merely have no witness. */
   note(marks: readonly Mark[]): void;
-  reset(keep: readonly Mark[]): void;
+  reset(keep: readonly SessionId[]): void;
+  /** What was said of this session holds no more; gone from the file with the next reset. */
+  forget(session: SessionId): void;
   close(): void;
 }
 
-const LINE = /^(ses_[0-9a-z]+) (\d+) ([0-9a-f]{16}) \.$/;
-
-/** The last mark of each session. */
-export function readMarks(path: string): ReadonlyMap<SessionId, Mark> {
-  const marks = new Map<SessionId, Mark>();
-  for (const line of existsSync(path) ? readFileSync(path, 'latin1').split('\n') : []) {
-    const [, session, seq, sum] = LINE.exec(line) ?? [];
-    if (session && seq && sum) marks.set(session as SessionId, { session: session as SessionId, seq: Number(seq), sum });
-  }
-  return marks;
-}
-
 export function openWitness(path: string): Witness {
+  const marks = readMarks(path);
   let file = openSync(path, 'a', 0o600);
   let size = 0;
   return {
     get size() {
       return size;
     },
+    marks: () => [...marks.values()],
+    mark: (session) => marks.get(session) ?? null,
 
-    note(marks) {
-      const lines = marks.map(toLine).join('');
+    note(noted) {
+      for (const mark of noted) put(marks, mark);
       try {
-        size += writeSync(file, lines);
+        size += writeSync(file, noted.map(toLine).join(''));
       } catch {
-        // The commits stand (W1); they merely have no witness. A full disk is the usual reason.
+        // A full disk, as a rule.
       }
     },
 
     reset(keep) {
       size = 0;
+      const latest = [...marks.keys()].at(-1);
+      for (const session of marks.keys())
+        if (session !== latest && !keep.includes(session)) marks.delete(session);
       const next = openSync(`${path}.next`, 'w', 0o600);
-      writeSync(next, keep.map(toLine).join(''));
+      writeSync(next, [...marks.values()].map(toLine).join(''));
       fsyncSync(next);
       renameSync(`${path}.next`, path);
       closeSync(file);
       file = next;
     },
 
+    forget(session) {
+      marks.delete(session);
+    },
+
     close() {
       closeSync(file);
     },
   };
+}
+
+function readMarks(path: string): Map<SessionId, Mark> {
+  const marks = new Map<SessionId, Mark>();
+  for (const line of existsSync(path) ? readFileSync(path, 'latin1').split('\n') : []) {
+    const mark = toMark(line);
+    if (mark !== null) put(marks, mark);
+  }
+  return marks;
+}
+
+/** Puts it at the end. */
+function put(marks: Map<SessionId, Mark>, mark: Mark): void {
+  marks.delete(mark.session);
+  marks.set(mark.session, mark);
+}
+
+const LINE = /^(ses_[0-9a-z]+) (\d+) ([0-9a-f]{16}) \.$/;
+
+function toMark(line: string): Mark | null {
+  const [, session, seq, sum] = LINE.exec(line) ?? [];
+  return session && seq && sum ? { session: session as SessionId, seq: Number(seq), sum } : null;
 }
 
 function toLine({ session, seq, sum }: Mark): string {

@@ -69,7 +69,8 @@ export const CALLS = String.raw`(P, show, print, budget) => {
     P.mapSet(cells, cell, true);
     // Without its own member, 'then' would ask Promise.prototype.constructor, which a cell may have replaced.
     P.defineProperty(promise, 'constructor', { __proto__: null, value: undefined });
-    P.then(promise, (result) => end(cell, true, valueText(result.value)), (error) => end(cell, false, show.failure(error)));
+    const done = (result) => end(cell, true, valueText(result.value));
+    P.then(promise, done, (error) => end(cell, false, show.failure(error)));
   };
   const fail = (cell, error) => {
     P.mapSet(cells, cell, true);
@@ -78,7 +79,8 @@ export const CALLS = String.raw`(P, show, print, budget) => {
   /** With no call open nothing can come in any more, so what still waits waits for ever. */
   const endStuck = () => {
     if (P.mapSize(pending) > 0) return;
-    for (const entries = P.mapEntries(cells), max = P.mapSize(cells), i = { n: 0 }; i.n < max; i.n++) {
+    const entries = P.mapEntries(cells);
+    for (let left = P.mapSize(cells); left > 0; left--) {
       end(P.mapNext(entries).value[0], false, 'Unsettled await: nothing that this cell awaits can still happen.');
     }
   };

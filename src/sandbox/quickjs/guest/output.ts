@@ -32,7 +32,7 @@ export const OUTPUT = String.raw`(P, show, overflow, limit) => {
 
   const console = {
     log, info: log, warn: log, error: log, debug: log, dir: (value) => log(value), table: (value) => log(value),
-    trace: log, group: log, groupEnd() {}, time() {}, timeLog() {}, timeEnd() {}, count() {},
+    trace: log, group: log, groupEnd() {}, time() {}, timeLog() {}, timeEnd() {},
     assert(isTrue, ...values) {
       if (!isTrue) P.apply(log, undefined, values.length === 0 ? ['Assertion failed'] : values);
     },

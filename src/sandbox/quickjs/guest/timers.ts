@@ -31,8 +31,8 @@ export const TIMERS = String.raw`(P, calls) => {
   const start = (callback, ms, args, repeats) => {
     if (typeof callback !== 'function') throw new P.TypeError('a timer needs a function to call');
     const id = ++last;
-    P.mapSet(timers, id, { __proto__: null, callback, args, repeats });
     arm(id, delay(ms));
+    P.mapSet(timers, id, { __proto__: null, callback, args, repeats });
     return id;
   };
   const clear = (id) => { P.mapDelete(timers, id); };

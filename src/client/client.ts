@@ -1,0 +1,138 @@
+/**
+ * Outlast from anywhere that has `fetch`: a browser, a script, the command line.
+ *
+ * C1  A POST carries a key of its own, and is repeated under it when its answer was lost: it is done once.
+ * C2  `follow` yields every event once and in order, through any number of broken connections.
+ * C3  What the server refuses is thrown as the `OutlastError` that it threw, with what to do next.
+ *
+ * @example
+ * ```ts
+ * const outlast = client({ url: 'http://127.0.0.1:4747' });
+ * const { session } = await outlast.start({ message: "Report on February's invoices", persist: true });
+ * for await (const event of outlast.follow(session)) console.log(event.kind);
+ * ```
+ */
+
+import type { DecisionAnswer, Event, ForeignEvent, Limits } from '../core/event.ts';
+import type { When } from '../core/message.ts';
+import { type EventsPage, pathOf } from '../protocol/routes.ts';
+import type {
+  Health,
+  Inspection,
+  PhaseAnswer,
+  Receipt,
+  Rows,
+  Started,
+  Stopped,
+  Verification,
+} from '../protocol/schema.ts';
+import type { Whisper } from '../protocol/sse.ts';
+import { type FollowOptions, follow } from './follow.ts';
+import { type Connection, request } from './request.ts';
+
+export interface ClientOptions {
+  /** Where the server is; a function when it may move. */
+  readonly url: string | (() => string | Promise<string>);
+  readonly token?: string;
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+export interface StartOptions {
+  readonly message: string;
+  readonly persist?: boolean;
+  readonly title?: string;
+  readonly limits?: Partial<Limits>;
+  /** A repeated start with the same key finds the session of the first. */
+  readonly key?: string;
+}
+
+/** Every call takes a signal; aborting one ends the waiting, and stops nothing. */
+export interface Waiting {
+  readonly signal?: AbortSignal;
+}
+
+export interface Client {
+  start(options: StartOptions & Waiting): Promise<Started>;
+  send(session: string, message: string, options?: { key?: string; when?: When } & Waiting): Promise<Receipt>;
+  inspect(session: string, options?: Waiting): Promise<Inspection>;
+  list(query?: { phase?: string; after?: string; limit?: number } & Waiting): Promise<Rows>;
+  events(session: string, query?: { after?: number; limit?: number } & Waiting): Promise<EventsPage>;
+  follow(session: string, options?: FollowOptions): AsyncGenerator<Event | ForeignEvent | Whisper, void, void>;
+  /** Resolves once the session rests: it does nothing more until something comes in. */
+  rest(session: string, options?: FollowOptions): Promise<Inspection>;
+  pause(session: string, options?: Keyed): Promise<PhaseAnswer>;
+  resume(session: string, options?: Keyed): Promise<PhaseAnswer>;
+  interrupt(session: string, options?: Keyed): Promise<PhaseAnswer>;
+  reopen(session: string, options?: Keyed): Promise<PhaseAnswer>;
+  stop(session: string, options?: { waitMs?: number } & Keyed): Promise<Stopped>;
+  decide(
+    session: string,
+    decision: string,
+    answer: DecisionAnswer,
+    options?: { text?: string } & Keyed,
+  ): Promise<PhaseAnswer>;
+  verify(session: string, options?: Waiting): Promise<Verification>;
+  health(options?: Waiting): Promise<Health>;
+}
+
+export interface Keyed extends Waiting {
+  readonly key?: string;
+}
+
+const REST_MS = 25_000;
+
+export function client({ url, token, fetch = globalThis.fetch }: ClientOptions): Client {
+  const to: Connection = {
+    base: async () => (typeof url === 'function' ? await url() : url).replace(/\/+$/, ''),
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    fetch: (...args) => fetch(...args),
+  };
+  const turnTo =
+    (route: 'pause' | 'resume' | 'interrupt' | 'reopen') =>
+    (session: string, options: Keyed = {}): Promise<PhaseAnswer> =>
+      request(to, { path: pathOf(route, session), body: {}, ...options });
+
+  return {
+    start: ({ key, signal, ...body }) => request(to, { path: pathOf('start'), body, ...given({ key, signal }) }),
+    send: (session, message, { when = 'next', ...options } = {}) =>
+      request(to, { path: pathOf('send', session), body: { message, when }, ...options }),
+    inspect: (session, options = {}) => request(to, { path: pathOf('inspect', session), ...options }),
+    list: ({ signal, ...query } = {}) => request(to, { path: pathOf('list'), query, ...given({ signal }) }),
+    events: (session, { signal, ...query } = {}) =>
+      request(to, { path: pathOf('events', session), query, ...given({ signal }) }),
+    follow: (session, options = {}) => follow(to, session, options),
+    rest: (session, options = {}) => rest(to, session, options),
+    pause: turnTo('pause'),
+    resume: turnTo('resume'),
+    interrupt: turnTo('interrupt'),
+    reopen: turnTo('reopen'),
+    stop: (session, { key, signal, ...body } = {}) =>
+      request(to, { path: pathOf('stop', session), body, ...given({ key, signal }) }),
+    decide: (session, decision, answer, { text = '', ...options } = {}) =>
+      request(to, { path: pathOf('decide', session), body: { decision, answer, text }, ...options }),
+    verify: (session, options = {}) => request(to, { path: pathOf('verify', session), body: {}, ...options }),
+    health: (options = {}) => request(to, { path: pathOf('health'), ...options }),
+  };
+}
+
+const GOES_ON: readonly string[] = ['working', 'stopping', 'sleeping'];
+
+/** Asks again and again, each time for as long as the server lets one wait. */
+async function rest(to: Connection, session: string, options: FollowOptions): Promise<Inspection> {
+  for (;;) {
+    const seen = await request<Inspection>(to, {
+      path: pathOf('inspect', session),
+      query: { waitMs: REST_MS },
+      ...options,
+    });
+    if (!GOES_ON.includes(seen.phase)) return seen;
+    options.signal?.throwIfAborted();
+  }
+}
+
+/** Leaves out what is not there, so that it is not sent. */
+function given<Options extends object>(options: Options): { [Name in keyof Options]?: NonNullable<Options[Name]> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Options]?: NonNullable<Options[Name]>;
+  };
+}

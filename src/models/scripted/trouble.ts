@@ -1,0 +1,123 @@
+/**
+ * What a call of ours that did not go well means for the next step. Pure; looks at the calls of this turn only.
+ *
+ * T1  Reads are tried three times, then given up. A refusal, or an answer of another shape, is not tried again.
+ * T2  A refused token is renewed once in a turn.
+ * T3  What was lost is no trouble: the facts do not hold it any more, and it is built again. But not for ever.
+ * T4  A mail is never tried again from here; its fate is told by `fateOf`.
+ */
+
+import { isRecord } from '../../lib/json.ts';
+import { oneLine } from '../../lib/text.ts';
+import type { Called } from './observations.ts';
+import type { MailFate } from './wording.ts';
+
+export type Trouble =
+  /** Go on: nothing was wrong, or the facts say what to do now. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'retry'; readonly why: string; readonly attempt: number }
+  | { readonly kind: 'renew' }
+  | { readonly kind: 'end'; readonly why: string };
+
+const ATTEMPTS = 3;
+
+export function troubleOf(calls: readonly Called[]): Trouble {
+  const last = calls.at(-1);
+  if (last === undefined || last.note?.cell === 'mail') return { kind: 'none' };
+  const said = oneLine(last.text, 300);
+  switch (last.status) {
+    case 'done':
+      return last.data !== null || last.note === null
+        ? { kind: 'none' }
+        : { kind: 'end', why: `what it printed is not what I can read: ${said}` };
+    case 'failed':
+      return failure(calls, last, said);
+    case 'refused':
+      return { kind: 'end', why: `it was refused: ${said}` };
+    case 'unknown':
+      return { kind: 'end', why: `nobody knows how it ended, so I call it neither done nor failed: ${said}` };
+    case 'suspended':
+      return { kind: 'end', why: `it waits for a person, and is neither done nor failed: ${said}` };
+    case 'interrupted':
+      return { kind: 'end', why: `it was interrupted: ${said}` };
+  }
+}
+
+function failure(calls: readonly Called[], last: Called, said: string): Trouble {
+  const attempt = failuresAtEnd(calls, last);
+  const end: Trouble = { kind: 'end', why: attempt > 1 ? `it failed ${attempt} times in a row: ${said}` : `it failed: ${said}` };
+  if (isLoss(last.text)) return attempt < ATTEMPTS ? { kind: 'none' } : end;
+  const status = httpStatus(last.text);
+  if (status === 401 && last.note?.cell === 'load' && calls.every(({ note }) => note?.cell !== 'renew')) {
+    return { kind: 'renew' };
+  }
+  if (last.note?.cell === 'renew') return end;
+  const mayPass = status === null ? !LASTING.test(last.text) : status >= 500 || status === 429;
+  if (!mayPass || attempt >= ATTEMPTS) return end;
+  const why = status === null ? `There was no answer (${oneLine(last.text, 120)})` : `The service answered ${status}`;
+  return { kind: 'retry', why, attempt: attempt + 1 };
+}
+
+/** Failures that come again however often one tries. */
+const LASTING = /Not as described|not granted|Aborted:|SyntaxError|TypeError: (?!fetch failed)|RangeError/;
+
+const isLoss = (text: string): boolean =>
+  isUnbuilt(text) || /The rows of \S+ are gone|The sandbox was lost/.test(text);
+
+/** A name that the cell stands on was missing; nothing after it was run, so nothing was sent. */
+const isUnbuilt = (text: string): boolean => /ReferenceError\b.*\bis not defined/.test(text);
+
+export function httpStatus(text: string): number | null {
+  const status = /\bHTTP (\d{3})\b/.exec(text)?.[1];
+  return status === undefined ? null : Number(status);
+}
+
+function failuresAtEnd(calls: readonly Called[], last: Called): number {
+  const kin = calls.filter(({ note }) => note?.cell === last.note?.cell);
+  return kin.length - 1 - kin.findLastIndex(({ status }) => status !== 'failed');
+}
+
+/** A letter that could not even be written, because the sandbox had lost what it needs: it may be written again. */
+export const isUnwritten = ({ status, text }: Called): boolean => status === 'failed' && isUnbuilt(text);
+
+/** What became of a mail, as far as its call tells (W2). */
+export function fateOf({ status, text, data }: Called): MailFate {
+  const said = oneLine(text, 300);
+  switch (status) {
+    case 'done':
+      return data === null ? { kind: 'unclear', why: `the cell printed what I cannot read: ${said}.` } : answered(data);
+    case 'failed':
+      return isUnbuilt(text) || /not granted|Not sent/.test(text)
+        ? { kind: 'not-sent', why: said }
+        : { kind: 'unclear', why: `the call failed, and its failure does not say whether the service had taken it: ${said}` };
+    case 'refused':
+      return { kind: 'not-sent', why: `the call was refused: ${said}` };
+    case 'suspended':
+      return { kind: 'waits', why: said };
+    case 'interrupted':
+    case 'unknown':
+      return { kind: 'unclear', why: said };
+  }
+}
+
+function answered({ status, answer, to }: Readonly<Record<string, unknown>>): MailFate {
+  const said = `the service answered ${String(status)}: ${oneLine(String(answer), 200)}`;
+  if (typeof status !== 'number' || status >= 500) return { kind: 'unclear', why: `${said}.` };
+  if (status >= 300) return { kind: 'not-sent', why: `${said}.` };
+  const id = idIn(String(answer));
+  return id === null
+    ? { kind: 'unclear', why: `${said}, which names no id.` }
+    : { kind: 'sent', to: String(to), id };
+}
+
+/** The id in what a mailing service answers to a message, or to the question after one. */
+function idIn(answer: string): string | null {
+  try {
+    const body: unknown = JSON.parse(answer);
+    if (!isRecord(body)) return null;
+    const found: unknown = Array.isArray(body.messages) ? body.messages[0] : body;
+    return isRecord(found) && typeof found.id === 'string' ? found.id : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * The table of routes: what the server serves, the client calls and the OpenAPI document describes. Nothing else does.
+ *
+ * R1  A call is in the product when it is in this table; the server does not compile without a handler for each.
+ * R2  Every POST takes an `Idempotency-Key`. `keyed` says what a repeat with the same key means.
+ */
+
+import type { z } from 'zod';
+import type { Event, ForeignEvent } from '../core/event.ts';
+import * as schema from './schema.ts';
+
+export interface Route {
+  readonly method: 'GET' | 'POST';
+  /** With `:id` for the session. */
+  readonly path: string;
+  readonly summary: string;
+  readonly query: z.ZodType;
+  readonly body: z.ZodType | null;
+  readonly answer: z.ZodType;
+  readonly status: 200 | 201;
+  /**
+   * `log`: the key stands in the log, and a repeat gets the first answer in any process, for ever.
+   * `process`: the running server remembers the answer; after a restart the call is made again.
+   */
+  readonly keyed: 'log' | 'process' | null;
+}
+
+const get = { method: 'GET', query: schema.noQuery, body: null, status: 200, keyed: null } as const;
+const post = { method: 'POST', query: schema.noQuery, status: 200, keyed: 'process' } as const;
+const turnTo = { ...post, body: schema.emptyBody, answer: schema.phaseAnswer } as const;
+
+export const ROUTES = {
+  start: {
+    ...post,
+    path: '/v1/sessions',
+    summary: 'Start a session. Answers once it is durable.',
+    body: schema.startBody,
+    answer: schema.started,
+    status: 201,
+    keyed: 'log',
+  },
+  list: {
+    ...get,
+    path: '/v1/sessions',
+    summary: 'Your sessions, newest first.',
+    query: schema.listQuery,
+    answer: schema.rows,
+  },
+  inspect: {
+    ...get,
+    path: '/v1/sessions/:id',
+    summary: 'A session in one look: phase, ledger, open decisions, live objects.',
+    query: schema.inspectQuery,
+    answer: schema.inspection,
+  },
+  send: {
+    ...post,
+    path: '/v1/sessions/:id/messages',
+    summary: 'Say something to a session, whatever it is doing. Answers with a receipt once it is durable.',
+    body: schema.sendBody,
+    answer: schema.receipt,
+    keyed: 'log',
+  },
+  decide: {
+    ...post,
+    path: '/v1/sessions/:id/decisions',
+    summary: 'Answer an open question. The first answer stands.',
+    body: schema.decisionBody,
+    answer: schema.phaseAnswer,
+  },
+  pause: { ...turnTo, path: '/v1/sessions/:id/pause', summary: 'Hold it where it is.' },
+  resume: { ...turnTo, path: '/v1/sessions/:id/resume', summary: 'Go on, also after a quarantine.' },
+  interrupt: {
+    ...turnTo,
+    path: '/v1/sessions/:id/interrupt',
+    summary: 'End the running turn and keep the session.',
+  },
+  stop: {
+    ...post,
+    path: '/v1/sessions/:id/stop',
+    summary: 'End the session. Answers once its live resources are gone, or says that they are going.',
+    body: schema.stopBody,
+    answer: schema.stopped,
+  },
+  reopen: { ...turnTo, path: '/v1/sessions/:id/reopen', summary: 'Open a stopped session again.' },
+  verify: {
+    ...post,
+    path: '/v1/sessions/:id/verify',
+    summary: 'Check the log, replay it, and compare the sandbox bit for bit. Changes nothing.',
+    body: schema.emptyBody,
+    answer: schema.verification,
+  },
+  events: {
+    ...get,
+    path: '/v1/sessions/:id/events',
+    summary: 'The log after a cursor: a page of JSON, or a stream with `Accept: text/event-stream`.',
+    query: schema.eventsQuery,
+    answer: schema.eventsPage,
+  },
+  health: {
+    ...get,
+    path: '/healthz',
+    summary: 'Whether the server serves, and who it is.',
+    answer: schema.health,
+  },
+} as const satisfies Record<string, Route>;
+
+export type RouteId = keyof typeof ROUTES;
+export type BodyOf<Id extends RouteId> = (typeof ROUTES)[Id]['body'] extends z.ZodType
+  ? z.output<(typeof ROUTES)[Id]['body']>
+  : null;
+export type QueryOf<Id extends RouteId> = z.output<(typeof ROUTES)[Id]['query']>;
+export type AnswerOf<Id extends RouteId> = Id extends 'events'
+  ? EventsPage
+  : z.output<(typeof ROUTES)[Id]['answer']>;
+
+export interface EventsPage {
+  readonly events: readonly (Event | ForeignEvent)[];
+  readonly after: number;
+  readonly more: boolean;
+}
+
+/** `pathOf('send', 'ses_1')` is `/v1/sessions/ses_1/messages`. An id can never become another path. */
+export function pathOf(route: RouteId, session = ''): string {
+  return ROUTES[route].path.replace(':id', encodeURIComponent(session));
+}

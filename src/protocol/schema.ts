@@ -1,0 +1,238 @@
+/**
+ * The shapes that cross HTTP, as zod schemas: bodies and queries are checked with them, answers are described by
+ * them, and the types of server and client are taken from them.
+ *
+ * S1  A body with an unknown member is refused: a misspelt option is never silently ignored.
+ * S2  Answers have the very shapes of the runtime; the server's types do not compile otherwise.
+ */
+
+import { z } from 'zod';
+import { AUTHORITY } from '../core/event.ts';
+
+const list = <Item extends z.ZodType>(item: Item) => z.array(item).readonly();
+const count = z.int().min(0);
+const positive = z.int().min(1);
+const when = z.enum(['next', 'later', 'now']);
+const answer = z.enum(['approve', 'reject', 'done', 'not-done', 'answer']);
+
+export const phase = z.enum([
+  'working',
+  'awaiting_input',
+  'awaiting_decision',
+  'sleeping',
+  'paused',
+  'stopping',
+  'stopped',
+  'completed',
+]);
+
+// ── what comes in ────────────────────────────────────────────────────────────────────────────────────────────
+
+const limits = z
+  .strictObject({
+    stepsPerTurn: positive.max(10_000),
+    modelAttempts: positive.max(20),
+    effectTimeoutMs: positive.max(3_600_000),
+    readAttempts: positive.max(20),
+    cellMs: positive.max(600_000),
+    heapMb: positive.max(2_048),
+    outputChars: positive.max(1_000_000),
+    crashes: positive.max(100),
+  })
+  .partial();
+
+export const startBody = z.strictObject({
+  message: z.string().describe('What to do.'),
+  persist: z.boolean().default(false).describe('Keep the session open after its first response.'),
+  title: z.string().min(1).max(200).optional(),
+  limits: limits.optional(),
+});
+
+export const sendBody = z.strictObject({
+  message: z.string(),
+  when: when
+    .default('next')
+    .describe(
+      '`next`: before the next model call; `later`: after the response; `now`: the generation is aborted.',
+    ),
+});
+
+export const decisionBody = z.strictObject({
+  decision: z.string().min(1).max(64),
+  answer,
+  text: z.string().max(20_000).default(''),
+});
+
+export const stopBody = z.strictObject({
+  waitMs: count.max(60_000).optional().describe('How long to wait for live resources to go.'),
+});
+
+export const emptyBody = z.strictObject({});
+
+const number = (from: number, to: number) => z.coerce.number().pipe(z.int().min(from).max(to));
+
+export const listQuery = z.strictObject({
+  phase: phase.optional(),
+  after: z.string().optional().describe('The last id of the page before.'),
+  limit: number(1, 500).default(50),
+});
+
+export const inspectQuery = z.strictObject({
+  waitMs: number(0, 60_000).default(0).describe('Answer once the session rests, or after so long.'),
+});
+
+/** `after` may be out of range here: that is a stale cursor, and it is answered as one. */
+export const eventsQuery = z.strictObject({
+  after: z.coerce.number().pipe(z.int()).default(0).describe('Seq of the last event that the reader has.'),
+  limit: number(1, 1_000).default(200).describe('Events of a JSON page; a stream has no limit.'),
+  whispers: z
+    .enum(['true', 'false'])
+    .default('true')
+    .describe('Whether a stream carries text while it is written.'),
+});
+
+export const noQuery = z.strictObject({});
+
+/** Visible ASCII: what a header can carry unchanged. */
+export const key = z.string().regex(/^[\x21-\x7e]{1,200}$/, '1 to 200 visible ASCII characters');
+
+// ── what goes out ────────────────────────────────────────────────────────────────────────────────────────────
+
+export const receipt = z.object({
+  message: z.string(),
+  seq: positive.describe('Position in the log.'),
+  rule: z.string().describe('The rule that applies to this message, in words.'),
+});
+
+export const started = receipt.extend({ session: z.string() });
+
+export const phaseAnswer = z.object({ session: z.string(), phase });
+
+export const stopped = z.object({
+  session: z.string(),
+  status: z.enum(['stopped', 'stopping']),
+  unknown: list(z.string()).describe('Effects whose outcome nobody knows.'),
+});
+
+export const row = z.object({
+  id: z.string(),
+  title: z.string(),
+  phase: z.string(),
+  persist: z.boolean(),
+  startedAt: z.number(),
+  updatedAt: z.number(),
+  turn: count,
+  head: count,
+  lastResponse: z.string().nullable(),
+  openDecisions: count,
+  unknownEffects: count,
+});
+
+export const rows = z.object({
+  sessions: list(row),
+  after: z.string().nullable().describe('Ask for the next page with it; null at the end.'),
+});
+
+const ledgerRow = z.object({
+  effect: z.string(),
+  status: z.enum(['intended', 'dispatched', 'unknown', 'done', 'failed', 'withdrawn']),
+  tool: z.string(),
+  target: z.string(),
+  capability: z.enum(['read', 'keyed', 'queryable', 'blind']),
+  attempts: count,
+  evidence: z
+    .string()
+    .nullable()
+    .describe('How the outcome was known when the service did not simply answer.'),
+  error: z.string().nullable(),
+  at: z.number(),
+});
+
+const decision = z.object({
+  id: z.string(),
+  effect: z.string(),
+  question: z.string(),
+  options: list(z.string()),
+  since: z.number(),
+});
+
+const heap = z.object({
+  generation: count,
+  live: list(z.object({ name: z.string(), type: z.string(), size: z.number().nullable(), cell: z.string() })),
+  images: count,
+  bytes: count,
+  restored: z.object({ rung: z.string(), at: z.number(), note: z.string() }).nullable(),
+});
+
+export const inspection = z.object({
+  id: z.string(),
+  title: z.string(),
+  objective: z.string(),
+  persist: z.boolean(),
+  phase,
+  reason: z.string().nullable().describe('Why it rests, when that is not plain from the phase.'),
+  model: z.string(),
+  startedAt: z.number(),
+  updatedAt: z.number(),
+  head: count,
+  epoch: count,
+  turn: z.object({ number: count, step: count, doing: z.string() }).nullable(),
+  lastTurn: z.object({ number: count, end: z.string(), text: z.string() }).nullable(),
+  unread: list(z.object({ id: z.string(), text: z.string(), when: z.string() })),
+  ledger: list(ledgerRow),
+  decisions: list(decision),
+  heap,
+});
+
+export const verification = z.object({
+  events: count,
+  violations: list(z.object({ invariant: z.string(), seq: count, detail: z.string() })),
+  moves: count,
+  restores: count,
+  identical: z
+    .boolean()
+    .nullable()
+    .describe('Whether every replayed heap is the one in the log; null without a heap.'),
+  diverged: z.object({ seq: count, expected: z.string(), found: z.string() }).nullable(),
+  image: z.enum(['intact', 'damaged', 'none']),
+  problem: z.string().nullable(),
+});
+
+/** Kinds have their own members; `core/event.ts` is their description. */
+export const event = z.looseObject({
+  seq: positive,
+  at: z.number(),
+  kind: z.enum([...Object.keys(AUTHORITY), 'foreign']),
+});
+
+export const eventsPage = z.object({
+  events: list(event),
+  after: count.describe('Ask for what follows with it.'),
+  more: z.boolean().describe('Whether more events stand in the log already.'),
+});
+
+export const health = z.object({
+  ok: z.literal(true),
+  product: z.literal('outlast'),
+  version: z.string().nullable(),
+  /** The rest is for those who may use the server; null for others. */
+  owner: z.string().nullable(),
+  pid: z.number().nullable(),
+  data: z.string().nullable(),
+  store: z.string().nullable(),
+  model: z.object({ name: z.string(), scripted: z.boolean() }).nullable(),
+});
+
+export const errorAnswer = z.object({
+  error: z.object({ code: z.string(), message: z.string(), next: z.string() }),
+});
+
+export type Row = z.output<typeof row>;
+export type Rows = z.output<typeof rows>;
+export type Inspection = z.output<typeof inspection>;
+export type Verification = z.output<typeof verification>;
+export type Started = z.output<typeof started>;
+export type Receipt = z.output<typeof receipt>;
+export type PhaseAnswer = z.output<typeof phaseAnswer>;
+export type Stopped = z.output<typeof stopped>;
+export type Health = z.output<typeof health>;

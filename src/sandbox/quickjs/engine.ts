@@ -1,0 +1,302 @@
+/**
+ * One engine: an instance of a build, with the guest in it, driven entry by entry.
+ *
+ * G1  Nothing of an engine lives outside the guest's memory and its stack pointer between two entries: the random
+ *     state, the call counter and the open cells are in the heap; the clock and the fuel begin anew with each entry.
+ *     So memory and stack pointer are the whole of an image, and to restore them changes no byte.
+ * G2  What an entry does to memory follows from memory and the entry alone: time is the entry's, randomness is seeded,
+ *     memory is grown by rule. No import gives the guest anything else.
+ * G3  An entry ends at rest, or with `Stopped`. After `Stopped` the engine must not be used again.
+ * G4  An exception that the guest cannot catch (out of memory, interrupted), a throw that is no exception of the guest,
+ *     or a stack pointer that did not come back, each ends the engine.
+ */
+
+import { assert } from '../../lib/assert.ts';
+import {
+  allocate,
+  type Box,
+  EVAL_ASYNC,
+  type Exports,
+  newHostFunction,
+  newString,
+  OutOfMemory,
+  readText,
+  writeText,
+} from './abi.ts';
+import type { Guard } from './guard.ts';
+import { BOOT, HELPERS, type HelperName } from './guest/boot.ts';
+import { bootOutside, instantiate, type Running, Stopped, topUp } from './instance.ts';
+
+const MiB = 1 << 20;
+/** Of the 1 MiB that the build gives its stack: half for the guest, half for the engine's own frames. */
+const STACK_BYTES = 512 * 1024;
+/** The engine's own 256 KiB makes cells slow and dirties pages; see `slack` for the other half of that story. */
+const GC_BYTES = 32 * MiB;
+/** Between two looks at the guard the job queue runs this many jobs at most. */
+const JOBS_PER_CHECK = 1024;
+/** Promises rejected without a handler that a step names; more are counted. */
+const REJECTIONS = 10;
+
+/** What a new engine needs of its build. */
+export interface Bootable {
+  readonly module: WebAssembly.Module;
+  readonly boot: Uint8Array;
+}
+
+/** What of a heap is fixed when it is made. */
+export interface Making {
+  readonly seed: number;
+  readonly heapMb: number;
+  readonly outputChars: number;
+}
+
+/** Where things lie in a heap: constant from boot on, and part of every base image. */
+export interface Layout {
+  readonly stackPointer: number;
+  readonly undefined: Box;
+  readonly helpers: Readonly<Record<HelperName, Box>>;
+  readonly heapMb: number;
+  readonly outputChars: number;
+}
+
+export type Entry =
+  | { readonly kind: 'run'; readonly cell: string; readonly code: string; readonly at: number }
+  | {
+      readonly kind: 'delivery';
+      readonly guestCall: number;
+      readonly ok: boolean;
+      readonly json: string;
+      readonly at: number;
+    };
+
+export interface Engine {
+  readonly layout: Layout;
+  memory(): Uint8Array;
+  /** Applies one entry and runs the guest to rest. Returns what it says then, as the JSON of its helper `take`. */
+  apply(entry: Entry, guard: Guard): { readonly said: string; readonly fuel: number };
+  /** What was printed before the guest was stopped, as far as it can still say so. */
+  lastWords(): string;
+}
+
+/** An engine in which no cell has run. */
+export function bootEngine({ module, boot }: Bootable, making: Making): Engine {
+  const { c, running } = instantiate(module, making.heapMb, bootOutside(making.seed));
+  c._initialize();
+  if (c.qjs_init() !== 0) throw new Stopped('memory', 'the engine did not start');
+  c.qjs_set_memory_limit(making.heapMb * MiB);
+  c.qjs_set_max_stack_size(STACK_BYTES);
+  c.qjs_set_gc_threshold(Math.min(GC_BYTES, (making.heapMb * MiB) / 4));
+  c.qjs_set_interrupt_handler(1);
+  c.qjs_set_promise_rejection_handler(1);
+  const undef = c.qjs_get_undefined();
+  const helpers = bootGuest(c, boot, undef, making.outputChars);
+  const layout: Layout = {
+    stackPointer: c.__stack_pointer.value,
+    undefined: undef,
+    helpers,
+    heapMb: making.heapMb,
+    outputChars: making.outputChars,
+  };
+  running.outside = null;
+  return engineOf(layout, c, running);
+}
+
+/** An engine whose memory `fill` writes: that of an image. Memory is `bytes` long and zero when `fill` gets it. */
+export function wakeEngine(
+  module: WebAssembly.Module,
+  layout: Layout,
+  bytes: number,
+  fill: (memory: Uint8Array) => void,
+): Engine {
+  const { c, running } = instantiate(module, layout.heapMb, null);
+  const missing = bytes - c.memory.buffer.byteLength;
+  assert(missing >= 0 && missing % 65536 === 0, 'an image is as long as the memory of an engine');
+  if (missing > 0) c.memory.grow(missing / 65536);
+  const memory = new Uint8Array(c.memory.buffer);
+  memory.fill(0, 0, bytes - missing); // What the build itself puts there; the image has its own.
+  fill(memory);
+  c.__stack_pointer.value = layout.stackPointer;
+  return engineOf(layout, c, running);
+}
+
+function engineOf(layout: Layout, c: Exports, running: Running): Engine {
+  const say = (): string => {
+    const said = callHelper(c, layout, running, 'take', []);
+    const text = readText(c, said);
+    c.qjs_free_value(said);
+    return text;
+  };
+  return {
+    layout,
+    memory: () => new Uint8Array(c.memory.buffer),
+    apply(entry, guard) {
+      try {
+        begin(running, entry.at, guard);
+        topUp(c, layout.heapMb);
+        if (entry.kind === 'run') run(c, layout, running, entry);
+        else deliver(c, layout, running, entry);
+        runJobs(c, layout, running, guard);
+        reportRejections(c, layout, running);
+        const said = say();
+        if (running.stop !== null) throw new Stopped(running.stop, '');
+        if (c.__stack_pointer.value !== layout.stackPointer)
+          throw new Stopped('poisoned', 'the stack of the engine did not come back');
+        return { said, fuel: running.fuel };
+      } catch (error) {
+        throw stopped(error, running);
+      } finally {
+        running.guard = null;
+      }
+    },
+    lastWords() {
+      try {
+        running.stop = null;
+        return say();
+      } catch {
+        return '';
+      }
+    },
+  };
+}
+
+// ── one entry ──────────────────────────────────────────────────────────────────────────────────────────────
+
+function begin(running: Running, at: number, guard: Guard): void {
+  running.clock = BigInt(Math.trunc(at)) * 1_000_000n;
+  running.fuel = 0;
+  running.stop = null;
+  running.rejections.clear();
+  running.guard = guard;
+  guard.begin();
+  running.stop = guard.check(0);
+  if (running.stop !== null) throw new Stopped(running.stop, '');
+}
+
+function run(c: Exports, layout: Layout, running: Running, entry: Extract<Entry, { kind: 'run' }>): void {
+  const code = writeText(c, entry.code);
+  const file = writeText(c, entry.cell);
+  const promise = c.qjs_eval(code.pointer, code.length, file.pointer, EVAL_ASYNC);
+  c.wasm_free(code.pointer);
+  c.wasm_free(file.pointer);
+  const cell = newString(c, entry.cell);
+  if (c.qjs_is_exception(promise) !== 0) {
+    const error = takeException(c, running);
+    tell(c, layout, running, 'fail', [cell, error]);
+    c.qjs_free_value(error);
+  } else tell(c, layout, running, 'track', [cell, promise]);
+  c.qjs_free_value(promise);
+  c.qjs_free_value(cell);
+}
+
+function deliver(
+  c: Exports,
+  layout: Layout,
+  running: Running,
+  entry: Extract<Entry, { kind: 'delivery' }>,
+): void {
+  const args = [
+    c.qjs_new_number(entry.guestCall),
+    entry.ok ? c.qjs_get_true() : c.qjs_get_false(),
+    newString(c, entry.json),
+  ];
+  tell(c, layout, running, 'settle', args);
+  for (const arg of args) c.qjs_free_value(arg);
+}
+
+function runJobs(c: Exports, layout: Layout, running: Running, guard: Guard): void {
+  for (let count = 1; c.qjs_is_job_pending() !== 0; count++) {
+    if (c.qjs_execute_pending_job() < 0) {
+      const error = takeException(c, running);
+      complain(c, layout, running, 'Uncaught', error);
+      c.qjs_free_value(error);
+    }
+    if (count % JOBS_PER_CHECK === 0) running.stop ??= guard.check(running.fuel);
+    if (running.stop !== null) throw new Stopped(running.stop, '');
+  }
+}
+
+function reportRejections(c: Exports, layout: Layout, running: Running): void {
+  let count = 0;
+  for (const { promise, reason } of running.rejections.values()) {
+    if (count++ < REJECTIONS) complain(c, layout, running, 'Unhandled rejection', reason);
+    c.qjs_free_value(promise);
+    c.qjs_free_value(reason);
+  }
+  running.rejections.clear();
+}
+
+function complain(c: Exports, layout: Layout, running: Running, label: string, error: Box): void {
+  const text = newString(c, label);
+  tell(c, layout, running, 'complain', [text, error]);
+  c.qjs_free_value(text);
+}
+
+// ── calls into the guest ───────────────────────────────────────────────────────────────────────────────────
+
+function tell(c: Exports, layout: Layout, running: Running, helper: HelperName, args: readonly Box[]): void {
+  c.qjs_free_value(callHelper(c, layout, running, helper, args));
+}
+
+function callHelper(
+  c: Exports,
+  layout: Layout,
+  running: Running,
+  helper: HelperName,
+  args: readonly Box[],
+): Box {
+  const result = call(c, layout.helpers[helper], layout.undefined, args);
+  if (c.qjs_is_exception(result) === 0) return result;
+  takeException(c, running);
+  throw new Stopped('poisoned', `the guest's ${helper} threw`);
+}
+
+function call(c: Exports, fn: Box, self: Box, args: readonly Box[]): Box {
+  const list = allocate(c, Math.max(4, args.length * 4));
+  new Uint32Array(c.memory.buffer, list, args.length).set(args);
+  const result = c.qjs_call(fn, self, args.length, list);
+  c.wasm_free(list);
+  return result;
+}
+
+/** The exception that stands in the engine. One that the guest cannot catch ends it instead (G4). */
+function takeException(c: Exports, running: Running): Box {
+  const error = c.qjs_get_exception();
+  if (c.qjs_is_uncatchable_error(error) === 0) return error;
+  throw running.stop === null
+    ? new Stopped('memory', 'the heap is at its limit')
+    : new Stopped(running.stop, '');
+}
+
+function stopped(error: unknown, running: Running): Stopped {
+  if (error instanceof Stopped) return error;
+  if (error instanceof OutOfMemory) return new Stopped('memory', error.message);
+  // A RangeError here is the native stack, a RuntimeError a trap: the engine was torn out of the middle of its work.
+  return new Stopped(running.stop ?? 'poisoned', error instanceof Error ? error.message : String(error));
+}
+
+// ── boot ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+function bootGuest(
+  c: Exports,
+  bytecode: Uint8Array,
+  undef: Box,
+  outputChars: number,
+): Readonly<Record<HelperName, Box>> {
+  const pointer = allocate(c, bytecode.length);
+  new Uint8Array(c.memory.buffer).set(bytecode, pointer);
+  const boot = c.qjs_eval_bytecode(pointer, bytecode.length);
+  c.wasm_free(pointer);
+  const args = [newHostFunction(c, 'classOf'), newHostFunction(c, 'overflow'), c.qjs_new_number(outputChars)];
+  const made = call(c, boot, undef, args);
+  if (c.qjs_is_exception(made) !== 0) throw new Stopped('memory', readText(c, c.qjs_get_exception()));
+  const helpers = HELPERS.map((name) => [name, property(c, made, name)] as const);
+  for (const box of [boot, made, ...args]) c.qjs_free_value(box);
+  return Object.fromEntries(helpers) as Record<HelperName, Box>;
+}
+
+function property(c: Exports, object: Box, name: string): Box {
+  const { pointer } = writeText(c, name);
+  const value = c.qjs_get_prop_string(object, pointer);
+  c.wasm_free(pointer);
+  return value;
+}

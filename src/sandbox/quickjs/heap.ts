@@ -1,0 +1,157 @@
+/**
+ * A heap: an engine, and the chain of images that stands for it.
+ *
+ * Q1  `apply` leaves the heap at rest, with an image of it; or stopped, and then it is gone.
+ * Q2  A base is the XOR against the beginning of its build, a delta against the image before. A base is taken when there
+ *     is none, when the deltas since have outgrown half of it (and at least 256 KiB), or when there are 64 of them:
+ *     opening a heap stays cheap.
+ * Q3  `wakeHeap` gives back the heap of the chain, bit for bit, or throws.
+ */
+
+import { assert } from '../../lib/assert.ts';
+import type { HeapChain, HeapInput, HeapStep, OpenOptions } from '../port.ts';
+import type { Build } from './build.ts';
+import { bootEngine, type Engine, type Layout, wakeEngine } from './engine.ts';
+import type { Guard } from './guard.ts';
+import { type DecodedImage, decodeImage, encodeImage, forged } from './image.ts';
+import { Stopped } from './instance.ts';
+import {
+  type Chunks,
+  changedPages,
+  chunksOf,
+  copyPages,
+  digestOf,
+  emptyBook,
+  filledPages,
+  notePages,
+  type PageBook,
+  xorChunks,
+  xorPages,
+} from './pages.ts';
+import { parseLastWords, parseSaid } from './wire.ts';
+
+const MIN_DELTA_BYTES = 256 * 1024;
+const MAX_DELTAS = 64;
+
+export type Image = Extract<HeapStep, { kind: 'rest' }>['image'];
+
+/** An entry of a replay: the heap moved, and only its digest is of interest. */
+export type ReplayStep =
+  | { readonly kind: 'rest'; readonly digest: string }
+  | Extract<HeapStep, { kind: 'aborted' }>;
+
+export interface Heap {
+  readonly build: Build;
+  readonly engine: Engine;
+  readonly book: PageBook;
+  /** Of the images since the last base; null before the first. */
+  chain: { readonly base: number; readonly deltas: number; readonly deltaBytes: number } | null;
+}
+
+export function bootHeap(build: Build, { seed, limits }: OpenOptions): Heap {
+  const { heapMb, outputChars } = limits;
+  const { module, boot } = build;
+  assert(boot !== null, 'new heaps are made of the bundled build');
+  const engine = bootEngine({ module, boot }, { seed, heapMb, outputChars });
+  return { build, engine, book: emptyBook(), chain: null };
+}
+
+export function wakeHeap(build: Build, chain: HeapChain): Heap {
+  const parts = chain.parts.map((part) => decodeImage(part.data));
+  const { layout, memoryBytes } = checkChain(chain, parts);
+  const engine = wakeEngine(build.module, layout, memoryBytes, (memory) => {
+    for (const { pages, content } of [build.beginning, ...parts]) xorPages(memory, pages, content);
+  });
+  const book = emptyBook();
+  const memory = engine.memory();
+  notePages(book, memory, filledPages(memory));
+  if (digestOf(book, memory.length, layout.stackPointer) !== chain.digest) throw forged('its digest is another');
+  const [base, ...deltas] = chain.parts.map(({ data }) => data.length) as [number, ...number[]];
+  const deltaBytes = deltas.reduce((sum, bytes) => sum + bytes, 0);
+  return { build, engine, book, chain: { base, deltas: deltas.length, deltaBytes } };
+}
+
+/** Applies one entry and takes an image of where it led. */
+export function applyToHeap(heap: Heap, input: HeapInput, guard: Guard, atRest = () => {}): HeapStep {
+  return move(heap, input, guard, (said, fuel) => {
+    atRest();
+    return { kind: 'rest', image: nextImage(heap), ...said, fuel };
+  });
+}
+
+/** Applies one entry of a journal, whose images exist already. */
+export function replayOnHeap(heap: Heap, input: HeapInput, guard: Guard, atRest = () => {}): ReplayStep {
+  return move(heap, input, guard, () => {
+    atRest();
+    heap.chain = null; // The next image has none before it.
+    const memory = heap.engine.memory();
+    notePages(heap.book, memory, changedPages(heap.book.chunks, memory));
+    return { kind: 'rest', digest: heapDigest(heap) };
+  });
+}
+
+/** A base image of the heap as it stands. */
+export function baseImage(heap: Heap): Image {
+  const { pages, content } = heap.build.beginning;
+  const image = imageOf(heap, 'base', chunksOf(pages, content));
+  heap.chain = { base: image.data.length, deltas: 0, deltaBytes: 0 };
+  return image;
+}
+
+/** The digest of the heap at the last image or replayed entry. */
+export function heapDigest({ engine, book }: Heap): string {
+  return digestOf(book, engine.memory().length, engine.layout.stackPointer);
+}
+
+function move<Step>(
+  { engine }: Heap,
+  input: HeapInput,
+  guard: Guard,
+  rest: (said: ReturnType<typeof parseSaid>, fuel: number) => Step,
+): Step | Extract<HeapStep, { kind: 'aborted' }> {
+  const { outputChars } = engine.layout;
+  try {
+    const { said, fuel } = engine.apply(input, guard);
+    return rest(parseSaid(said, outputChars), fuel);
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error;
+    const { reason, message } = error;
+    const output = reason === 'poisoned' ? '' : parseLastWords(engine.lastWords(), outputChars);
+    return { kind: 'aborted', reason, message, output };
+  }
+}
+
+function nextImage(heap: Heap): Image {
+  const { chain, book } = heap;
+  if (chain === null || chain.deltas >= MAX_DELTAS || chain.deltaBytes > Math.max(MIN_DELTA_BYTES, chain.base / 2))
+    return baseImage(heap);
+  const image = imageOf(heap, 'delta', book.chunks);
+  const deltaBytes = chain.deltaBytes + image.data.length;
+  heap.chain = { ...chain, deltas: chain.deltas + 1, deltaBytes };
+  return image;
+}
+
+function imageOf(heap: Heap, form: 'base' | 'delta', against: Chunks): Image {
+  const { build, engine, book } = heap;
+  const memory = engine.memory();
+  const pages = changedPages(against, memory);
+  const layout = form === 'base' ? engine.layout : null;
+  const head = { form, engine: build.hash, memoryBytes: memory.length, layout };
+  const data = encodeImage(head, pages, (content) => {
+    copyPages(memory, pages, content);
+    xorChunks(against, pages, content);
+  });
+  notePages(book, memory, form === 'delta' ? pages : changedPages(book.chunks, memory));
+  return { form, engine: build.hash, digest: heapDigest(heap), data };
+}
+
+function checkChain(chain: HeapChain, parts: readonly DecodedImage[]): { layout: Layout; memoryBytes: number } {
+  const [base, ...deltas] = parts;
+  const last = parts.at(-1);
+  if (!base?.layout || !last || deltas.some(({ form }) => form !== 'delta'))
+    throw forged('a chain is one base and its deltas');
+  if (parts.some(({ engine }) => engine !== chain.engine)) throw forged('it is of another engine');
+  const isGrowing = parts.every((part, i) => part.memoryBytes >= (parts[i - 1]?.memoryBytes ?? 0));
+  if (!isGrowing) throw forged('memory does not shrink');
+  return { layout: base.layout, memoryBytes: last.memoryBytes };
+}

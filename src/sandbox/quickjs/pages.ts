@@ -1,0 +1,108 @@
+/**
+ * The memory of a heap in pages: what has changed since the last image, and the digest over all of it.
+ *
+ * F1  `digest` says the same for equal memories, however they came about: a page of zeros has a hash of its own, whether
+ *     it was ever written or not.
+ * F2  The work of a step is linear in the pages that changed, plus one comparison of memory.
+ */
+
+import { createHash, hash } from 'node:crypto';
+
+export const PAGE = 4096;
+const CHUNK = 65536;
+const PER_CHUNK = CHUNK / PAGE;
+/** Bytes of SHA-256 kept of each page. */
+const HASH = 16;
+
+const ZERO = Buffer.alloc(CHUNK);
+
+/** A copy of memory in pieces of 64 KiB; one that is all zero is null or not there, and takes no room. */
+export type Chunks = readonly (Buffer | null | undefined)[];
+
+/** Memory as it stood at the last image, with a hash of each page. */
+export interface PageBook {
+  readonly chunks: (Buffer | null)[];
+  hashes: Buffer;
+}
+
+export const emptyBook = (): PageBook => ({ chunks: [], hashes: Buffer.alloc(0) });
+
+/** The chunks of a memory of which only some pages are given, one after the other. */
+export function chunksOf(pages: readonly number[], content: Uint8Array): Chunks {
+  const chunks: (Buffer | null)[] = [];
+  for (const [i, page] of pages.entries())
+    chunkOf(chunks, page).set(content.subarray(i * PAGE, i * PAGE + PAGE), (page % PER_CHUNK) * PAGE);
+  return chunks;
+}
+
+function chunkOf(chunks: (Buffer | null)[], page: number): Buffer {
+  const at = Math.floor(page / PER_CHUNK);
+  const chunk = chunks[at] ?? Buffer.alloc(CHUNK);
+  chunks[at] = chunk;
+  return chunk;
+}
+
+/** The pages of memory that differ, by number. */
+export function changedPages(chunks: Chunks, memory: Uint8Array): number[] {
+  const now = Buffer.from(memory.buffer, memory.byteOffset, memory.byteLength);
+  const changed: number[] = [];
+  for (let chunk = 0; chunk * CHUNK < now.length; chunk++) {
+    const from = chunk * CHUNK;
+    const before = chunks[chunk] ?? ZERO;
+    if (now.compare(before, 0, CHUNK, from, from + CHUNK) === 0) continue;
+    for (let page = 0; page < PER_CHUNK; page++) {
+      const at = page * PAGE;
+      if (now.compare(before, at, at + PAGE, from + at, from + at + PAGE) !== 0)
+        changed.push(chunk * PER_CHUNK + page);
+    }
+  }
+  return changed;
+}
+
+/** The pages that are not all zero. */
+export function filledPages(memory: Uint8Array): number[] {
+  return changedPages([], memory);
+}
+
+/** The named pages one after the other. */
+export function copyPages(memory: Uint8Array, pages: readonly number[], into: Uint8Array): void {
+  for (const [i, page] of pages.entries())
+    into.set(memory.subarray(page * PAGE, page * PAGE + PAGE), i * PAGE);
+}
+
+/** Takes out of `into`, which holds the named pages, what was there before: what is left is what changed. */
+export function xorChunks(chunks: Chunks, pages: readonly number[], into: Uint8Array): void {
+  for (const [i, page] of pages.entries()) {
+    const chunk = chunks[Math.floor(page / PER_CHUNK)];
+    if (chunk) xorPage(into, i * PAGE, chunk, (page % PER_CHUNK) * PAGE);
+  }
+}
+
+/** Adds the pages in `from`, one after the other, to those of memory with these numbers. */
+export function xorPages(memory: Uint8Array, pages: readonly number[], from: Uint8Array): void {
+  for (const [i, page] of pages.entries()) xorPage(memory, page * PAGE, from, i * PAGE);
+}
+
+/** Takes the named pages of memory over into the book. */
+export function notePages(book: PageBook, memory: Uint8Array, pages: readonly number[]): void {
+  const { chunks } = book;
+  const room = (memory.length / PAGE) * HASH;
+  if (book.hashes.length < room) book.hashes = Buffer.concat([book.hashes], room);
+  for (const page of pages) {
+    const content = memory.subarray(page * PAGE, page * PAGE + PAGE);
+    chunkOf(chunks, page).set(content, (page % PER_CHUNK) * PAGE);
+    if (ZERO.compare(content, 0, PAGE, 0, PAGE) === 0) book.hashes.fill(0, page * HASH, page * HASH + HASH);
+    else book.hashes.write(hash('sha256', content, 'latin1'), page * HASH, HASH, 'latin1');
+  }
+}
+
+/** The digest over all pages of memory as the book has it, and over the stack pointer that belongs to them. */
+export function digestOf({ hashes }: PageBook, memoryBytes: number, stackPointer: number): string {
+  return createHash('sha256').update(`heap 1 ${memoryBytes} ${stackPointer}\n`).update(hashes).digest('hex');
+}
+
+function xorPage(into: Uint8Array, at: number, from: Uint8Array, fromAt: number): void {
+  const target = new Int32Array(into.buffer, into.byteOffset + at, PAGE / 4);
+  const source = new Int32Array(from.buffer, from.byteOffset + fromAt, PAGE / 4);
+  for (let i = 0; i < target.length; i++) target[i] = (target[i] as number) ^ (source[i] as number);
+}

@@ -1,0 +1,59 @@
+/**
+ * The engine builds that images need, kept by hash beside the data, so that an upgrade strands no session.
+ *
+ * K1  What `get` returns has the hash that was asked for; a damaged file counts as missing.
+ * K2  A build on disk is whole or not there: it is written under another name and renamed.
+ */
+
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sha256 } from '../../lib/digest.ts';
+
+export interface EngineShelf {
+  /** The build with this SHA-256, or null when it is not there. */
+  get(hash: string): Promise<Uint8Array | null>;
+  /** Puts a build on the shelf; one that stands there already is left alone. */
+  keep(bytes: Uint8Array): Promise<void>;
+}
+
+/** A shelf that ends with the process. */
+export function memoryShelf(): EngineShelf {
+  const builds = new Map<string, Uint8Array>();
+  return {
+    get: async (hash) => builds.get(hash) ?? null,
+    keep: async (bytes) => void builds.set(sha256(bytes), bytes),
+  };
+}
+
+/**
+ * A shelf in a folder, one file for each build.
+ *
+ * @example
+ * ```ts
+ * const shelf = directoryShelf('data/engines');
+ * ```
+ */
+export function directoryShelf(folder: string): EngineShelf {
+  const pathOf = (hash: string) => join(folder, `${hash}.wasm`);
+  return {
+    async get(hash) {
+      if (!/^[0-9a-f]{64}$/.test(hash)) return null;
+      const bytes = await readFile(pathOf(hash)).catch(missingIsNull);
+      return bytes !== null && sha256(bytes) === hash ? bytes : null;
+    },
+    async keep(bytes) {
+      const hash = sha256(bytes);
+      if ((await this.get(hash)) !== null) return;
+      await mkdir(folder, { recursive: true });
+      const draft = join(folder, `.${hash}.${randomBytes(6).toString('hex')}`);
+      await writeFile(draft, bytes, { flush: true });
+      await rename(draft, pathOf(hash));
+    },
+  };
+}
+
+function missingIsNull(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
+}

@@ -1,0 +1,89 @@
+/**
+ * One handler for each route of the table: a thin call over the runtime. What came in is checked already, the owner is
+ * known, and what goes out has the shape of the table, or this file does not compile.
+ */
+
+import type { AnswerOf, BodyOf, QueryOf, RouteId } from '../protocol/routes.ts';
+import type * as schema from '../protocol/schema.ts';
+import type { Sessions } from '../runtime/runtime.ts';
+import { atRest } from './rest.ts';
+import { checkCursor } from './stream.ts';
+
+export interface Call<Id extends RouteId> {
+  readonly sessions: Sessions;
+  /** The session of the path, unchecked; the runtime knows whose it is. */
+  readonly id: string;
+  readonly key: string | null;
+  readonly body: BodyOf<Id>;
+  readonly query: QueryOf<Id>;
+  /** The caller is gone, or the server is going. */
+  readonly signal: AbortSignal;
+  readonly health: schema.Health;
+}
+
+export type Handlers = { readonly [Id in RouteId]: (call: Call<Id>) => Promise<AnswerOf<Id>> };
+
+export const handlers: Handlers = {
+  start: ({ sessions, key, body: { message, persist, title, limits } }) =>
+    sessions.start({
+      message,
+      persist,
+      key,
+      ...(title === undefined ? {} : { title }),
+      ...(limits === undefined ? {} : { limits: given(limits) }),
+    }),
+
+  async list({ sessions, query: { phase, after, limit } }) {
+    const rows = await sessions.list({
+      limit,
+      ...(phase === undefined ? {} : { phase }),
+      ...(after === undefined ? {} : { after }),
+    });
+    const last = rows.length === limit ? rows.at(-1) : undefined;
+    return {
+      sessions: rows.map(({ owner: _, dueAt: __, epoch: ___, ...row }) => row),
+      after: last?.id ?? null,
+    };
+  },
+
+  inspect: ({ sessions, id, query, signal }) =>
+    query.waitMs === 0 ? sessions.inspect(id) : atRest(sessions, id, query.waitMs, signal),
+
+  send: ({ sessions, id, key, body: { message, when } }) => sessions.send(id, message, { key, when }),
+
+  decide: async ({ sessions, id, body: { decision, answer, text } }) => ({
+    session: id,
+    phase: await sessions.decide(id, decision, answer, text),
+  }),
+
+  pause: async ({ sessions, id }) => ({ session: id, phase: await sessions.pause(id) }),
+  resume: async ({ sessions, id }) => ({ session: id, phase: await sessions.resume(id) }),
+  interrupt: async ({ sessions, id }) => ({ session: id, phase: await sessions.interrupt(id) }),
+  reopen: async ({ sessions, id }) => ({ session: id, phase: await sessions.reopen(id) }),
+
+  stop: async ({ sessions, id, body: { waitMs } }) => ({
+    session: id,
+    ...(await sessions.stop(id, waitMs === undefined ? {} : { waitMs })),
+  }),
+
+  verify: ({ sessions, id }) => sessions.verify(id),
+
+  async events({ sessions, id, query: { after, limit } }) {
+    await checkCursor(sessions, id, after);
+    const events = await sessions.events(id, after, limit);
+    const last = events.at(-1)?.seq ?? after;
+    const more = events.length === limit && (await sessions.events(id, last, 1)).length > 0;
+    return { events, after: last, more };
+  },
+
+  health: async ({ health }) => health,
+};
+
+/** Members that were left out are left out: the runtime's defaults apply to them. */
+function given<Limits extends object>(
+  limits: Limits,
+): { [Name in keyof Limits]?: NonNullable<Limits[Name]> } {
+  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Limits]?: NonNullable<Limits[Name]>;
+  };
+}

@@ -1,0 +1,18 @@
+/** What a server says about itself: to anyone that it serves, and to those who may use it who it is. */
+
+import type { Owner } from '../core/ids.ts';
+import type { Health } from '../protocol/schema.ts';
+
+/** What `createOutlast` says about the runtime that it made. */
+export interface About {
+  readonly model: { readonly name: string; readonly scripted: boolean };
+  readonly dataDir: string | null;
+  readonly store: string;
+}
+
+export function healthOf(owner: Owner | null, about: About | undefined, version: string | undefined): Health {
+  const base = { ok: true, product: 'outlast', version: version ?? null } as const;
+  if (owner === null) return { ...base, owner: null, pid: null, data: null, store: null, model: null };
+  const { model = null, dataDir = null, store = null } = about ?? {};
+  return { ...base, owner, pid: process.pid, data: dataDir, store, model };
+}

@@ -1,0 +1,77 @@
+/**
+ * Going on without what is damaged. Only ever on somebody's word: the store itself never shortens a log.
+ *
+ * Y1  What can be mended without loss is: indexes are made anew from the rows.
+ * Y2  The log ends after its readable part; what stood behind is kept in `set_aside`, and what SQLite can no longer
+ *     read makes the whole fail, with nothing changed.
+ * Y3  Epochs still only grow: where the old one cannot be trusted, the clock's milliseconds are above any counter.
+ */
+
+import { assert } from '../../lib/assert.ts';
+import type { Summary } from '../port.ts';
+import { guard } from './chain.ts';
+import type { Database } from './driver.ts';
+import type { Log } from './log.ts';
+import { type Damage, inspect, isDamage } from './verify.ts';
+import type { Mark } from './witness.ts';
+
+/** Rebuilds the indexes of log and sessions; false when the rows themselves cannot be read. */
+export function reindex(db: Database): boolean {
+  try {
+    db.transaction(() => db.exec('REINDEX events; REINDEX sessions'));
+    return true;
+  } catch (error) {
+    if (isDamage(error)) return false;
+    throw error;
+  }
+}
+
+/** Ends the log after its readable part. `summary` is that part's fold; a log of which nothing is left needs none. */
+export function cut(db: Database, log: Log, damage: Damage, summary: Summary | null, now: number): void {
+  const { session, readableTo } = damage;
+  db.transaction(() => {
+    db.prepare(`
+      INSERT INTO set_aside SELECT session, seq, at, kind, version, body, hash, ?
+      FROM events WHERE session = ? AND seq > ?`).run(now, session, readableTo);
+    db.prepare('DELETE FROM events WHERE session = ? AND seq > ?').run(session, readableTo);
+    if (readableTo === 0) db.prepare('DELETE FROM sessions WHERE id = ?').run(session);
+    else putRow();
+  });
+
+  function putRow(): void {
+    assert(summary !== null, 'a log that goes on has a summary');
+    const chain = log.at(session, readableTo)?.hash;
+    assert(chain !== undefined, 'the last readable event is there');
+    const epoch = trustedEpoch() ?? now;
+    db.prepare(`
+      INSERT INTO sessions (id, owner, started_at, phase, due_at, head, chain, epoch, held, guard, summary)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?)
+      ON CONFLICT (id) DO UPDATE SET phase = excluded.phase, due_at = excluded.due_at, head = excluded.head,
+        chain = excluded.chain, epoch = excluded.epoch, held = 1, guard = excluded.guard, summary = excluded.summary`).run(
+      session,
+      summary.owner,
+      summary.startedAt,
+      summary.phase,
+      summary.dueAt,
+      readableTo,
+      chain,
+      epoch,
+      guard(session, readableTo, chain, epoch),
+      JSON.stringify(summary),
+    );
+  }
+
+  function trustedEpoch(): number | null {
+    try {
+      return log.index(session)?.epoch ?? null;
+    } catch (error) {
+      if (isDamage(error)) return null;
+      throw error;
+    }
+  }
+}
+
+/** What is still damaged once the indexes are new. */
+export function remaining(db: Database, log: Log, damage: Damage, mark: Mark | null): Damage | null {
+  return reindex(db) ? inspect(log, damage.session, mark) : damage;
+}

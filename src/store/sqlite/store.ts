@@ -1,0 +1,322 @@
+/**
+ * The port on SQLite: what each call reads and writes. Opened by `open.ts`, which also closes it.
+ *
+ * Q1  Commits go through the group (group.ts); an outcome is told once it is flushed to disk, and witnessed (S1).
+ * Q2  A session that is known to be damaged takes no commit and gives no lease until somebody has decided.
+ * Q3  Leases live in memory: the directory is ours alone, so every holder of an earlier instance is dead. The epoch is
+ *     on disk, and so is whether the holder let go by itself.
+ */
+
+import { OutlastError } from '../../core/error.ts';
+import type { BlobRef, Owner, SessionId } from '../../core/ids.ts';
+import { assert } from '../../lib/assert.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { blobForged, blobMissing, checkBlob, checkCommit, sessionUnknown } from '../check.ts';
+import type { Acquired, Commit, CommitResult, ListQuery, Row, Store, Summary } from '../port.ts';
+import { asBytes, asJson, asNumber, asText, Rotten } from './cell.ts';
+import { genesis, guard, link, short } from './chain.ts';
+import type { Cell, Cells, Database, Statement, Value } from './driver.ts';
+import { group } from './group.ts';
+import type { Index, Log } from './log.ts';
+import { type Damage, damageError, inspect, isDamage } from './verify.ts';
+import type { Mark } from './witness.ts';
+
+/** What a store works on. */
+export interface Parts {
+  readonly db: Database;
+  readonly log: Log;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Sessions known to be damaged. */
+  readonly damaged: Map<SessionId, Damage>;
+  /** Gets the new heads of logs, once they are durable and before anybody hears of them. Does not throw. */
+  readonly durable: (marks: readonly Mark[]) => void;
+}
+
+/** The port without its end, and what is only ours. */
+export interface Operations extends Omit<Store, 'close'> {
+  /** Commits what is queued, now. */
+  flush(): void;
+}
+
+interface Lease {
+  readonly epoch: number;
+  readonly holder: string;
+  readonly untilMs: number;
+}
+
+interface Applied {
+  readonly result: CommitResult;
+  readonly mark: Mark | null;
+}
+
+export function operations({ db, log, clock, damaged, durable }: Parts): Operations {
+  const sql = statements(db);
+  const leases = new Map<SessionId, Lease>();
+  const commits = group<Applied>(db, (applied) => durable(applied.flatMap(({ mark }) => mark ?? [])));
+
+  return {
+    flush: commits.flush,
+
+    async commit(commit) {
+      checkCommit(commit);
+      const applied = await commits.run(() => whole(commit.session, () => apply(commit)));
+      return applied.result;
+    },
+
+    async read(session, after, limit) {
+      const events = readable(session, () => log.page(session, after, Math.min(limit, MOST)));
+      const damage = damaged.get(session);
+      if (damage && events.length < limit) throw damageError(damage);
+      return events;
+    },
+
+    async row(session) {
+      return readable(session, () => {
+        const index = indexOf(session);
+        return index && { ...index.summary, id: session, head: index.head, epoch: index.epoch };
+      });
+    },
+
+    async findStart(owner, key) {
+      return startOf(owner, key);
+    },
+
+    async list(query) {
+      const { where, values } = filter(query);
+      return sql
+        .list(where)
+        .all(...values, Math.min(query.limit, MOST))
+        .map(toRow);
+    },
+
+    async due(now, limit) {
+      const rows = sql.due.all(now, untouchable(), Math.min(limit, MOST));
+      return rows.map((cells) => asText(cells.id) as SessionId);
+    },
+
+    async nextDue() {
+      const next = sql.nextDue.get(untouchable())?.due_at ?? null;
+      return next === null ? null : asNumber(next);
+    },
+
+    async blob(session, ref) {
+      const bytes = blobBytes(session, ref);
+      if (bytes === null) throw blobMissing(session, ref);
+      checkBlob(session, ref, bytes);
+      return bytes;
+    },
+
+    async acquire(session, holder, ttlMs): Promise<Acquired> {
+      commits.flush();
+      const lease = leases.get(session);
+      if (lease && lease.untilMs > clock.now()) {
+        return { status: 'held', holder: lease.holder, untilMs: lease.untilMs };
+      }
+      const { epoch, clean } = whole(session, () => db.transaction(() => nextEpoch(session)));
+      leases.set(session, { epoch, holder, untilMs: clock.now() + ttlMs });
+      return { status: 'acquired', epoch, clean };
+    },
+
+    async renew(session, epoch, ttlMs) {
+      const lease = leases.get(session);
+      if (lease?.epoch !== epoch) return false;
+      leases.set(session, { ...lease, untilMs: clock.now() + ttlMs });
+      return true;
+    },
+
+    async release(session, epoch) {
+      commits.flush();
+      if (leases.get(session)?.epoch !== epoch) return;
+      db.transaction(() => sql.release.run(session));
+      leases.delete(session);
+    },
+  };
+  function apply(commit: Commit): Applied {
+    const row = indexOf(commit.session);
+    const refused = refusal(commit, row);
+    if (refused) return { result: refused, mark: null };
+    const seq = commit.head + commit.events.length;
+    const chain = insert(commit, row?.chain ?? genesis(commit.session));
+    if (row) update(commit, seq, chain, row);
+    else create(commit, seq, chain);
+    return { result: { status: 'committed' }, mark: { session: commit.session, seq, sum: short(chain) } };
+  }
+
+  function refusal(commit: Commit, row: Index | null): CommitResult | null {
+    const epoch = row?.epoch ?? 0;
+    const head = row?.head ?? 0;
+    if (commit.head === 0 && commit.startKey != null) {
+      const standing = startOf(commit.summary.owner, commit.startKey);
+      if (standing !== null) return { status: 'exists', session: standing };
+    }
+    if (commit.epoch !== null && commit.epoch !== epoch) return { status: 'fenced', epoch };
+    if (commit.head !== head) return { status: 'conflict', head };
+    return null;
+  }
+
+  /** Appends events and blobs; gives the checksum of the last event. */
+  function insert({ session, events, blobs }: Commit, before: Uint8Array): Uint8Array {
+    let chain = before;
+    for (const event of events) {
+      chain = link(chain, event);
+      sql.event.run(session, event.seq, event.at, event.kind, event.version, event.body, chain);
+    }
+    for (const { ref, bytes } of blobs) sql.putBlob.run(session, ref, bytes);
+    return chain;
+  }
+
+  function create({ session, summary, startKey }: Commit, head: number, chain: Uint8Array): void {
+    const { owner, startedAt, phase, dueAt } = summary;
+    const key = startKey == null ? null : JSON.stringify(startKey);
+    const seal = guard(session, head, chain, 0);
+    sql.create.run(session, owner, key, startedAt, phase, dueAt, head, chain, seal, JSON.stringify(summary));
+  }
+
+  function update({ session, summary }: Commit, head: number, chain: Uint8Array, row: Index): void {
+    assert(row.owner === summary.owner, 'a session keeps its owner');
+    const seal = guard(session, head, chain, row.epoch);
+    sql.update.run(summary.phase, summary.dueAt, head, chain, seal, JSON.stringify(summary), session);
+  }
+
+  function nextEpoch(session: SessionId): { epoch: number; clean: boolean } {
+    const row = indexOf(session);
+    if (!row) throw sessionUnknown();
+    const epoch = row.epoch + 1;
+    sql.hold.run(epoch, guard(session, row.head, row.chain, epoch), session);
+    return { epoch, clean: row.clean };
+  }
+
+  function startOf(owner: string, key: string): SessionId | null {
+    const cells = sql.start.get(owner, JSON.stringify(key));
+    return cells ? (asText(cells.id) as SessionId) : null;
+  }
+
+  function blobBytes(session: SessionId, ref: BlobRef): Uint8Array | null {
+    try {
+      const cells = sql.blob.get(session, ref);
+      return cells ? asBytes(cells.bytes) : null;
+    } catch (error) {
+      throw isDamage(error) ? blobForged(session, ref, error) : error;
+    }
+  }
+
+  /** The index row. A session with events and without a row is damaged, not unknown. */
+  function indexOf(session: SessionId): Index | null {
+    const row = log.index(session);
+    if (row === null && (damaged.has(session) || log.last(session) > 0))
+      throw new Rotten('its index row is missing');
+    return row;
+  }
+
+  /** Q2. */
+  function whole<T>(session: SessionId, work: () => T): T {
+    const damage = damaged.get(session);
+    if (damage) throw damageError(damage);
+    return readable(session, work);
+  }
+
+  /** Runs `work`; when it meets damage, says what of the log can be read. */
+  function readable<T>(session: SessionId, work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      const damage = damaged.get(session) ?? inspect(log, session, null);
+      if (damage === null) throw unplaced(session, error);
+      damaged.set(session, damage);
+      throw damageError(damage);
+    }
+  }
+
+  function untouchable(): string {
+    return JSON.stringify([...damaged.keys()]);
+  }
+}
+
+/** More rows than anybody means, and a number that SQLite takes. */
+const MOST = 2 ** 31 - 1;
+
+function statements(db: Database) {
+  const lists = new Map<string, Statement>();
+  return {
+    event: db.prepare(
+      'INSERT INTO events (session, seq, at, kind, version, body, hash) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    ),
+    // `ifnull`: some drivers bind no bytes as NULL. A blob that is there already is mended.
+    putBlob: db.prepare(`
+      INSERT INTO blobs (session, ref, bytes) VALUES (?, ?, ifnull(?, x''))
+      ON CONFLICT (session, ref) DO UPDATE SET bytes = excluded.bytes`),
+    blob: db.prepare('SELECT CAST(bytes AS BLOB) AS bytes FROM blobs WHERE session = ? AND ref = ?'),
+    create: db.prepare(`
+      INSERT INTO sessions (id, owner, start_key, started_at, phase, due_at, head, chain, epoch, held, guard, summary)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?)`),
+    update: db.prepare(
+      'UPDATE sessions SET phase = ?, due_at = ?, head = ?, chain = ?, guard = ?, summary = ? WHERE id = ?',
+    ),
+    hold: db.prepare('UPDATE sessions SET epoch = ?, held = 1, guard = ? WHERE id = ?'),
+    release: db.prepare('UPDATE sessions SET held = 0 WHERE id = ?'),
+    start: db.prepare('SELECT CAST(id AS BLOB) AS id FROM sessions WHERE owner = ? AND start_key = ?'),
+    due: db.prepare(`
+      SELECT CAST(id AS BLOB) AS id FROM sessions
+      WHERE due_at <= ? AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY due_at, sessions.id LIMIT ?`),
+    nextDue: db.prepare(`
+      SELECT CAST(min(due_at) AS REAL) AS due_at FROM sessions
+      WHERE due_at IS NOT NULL AND id NOT IN (SELECT value FROM json_each(?))`),
+    list(where: string): Statement {
+      const statement =
+        lists.get(where) ??
+        db.prepare(`
+          SELECT CAST(id AS BLOB) AS id, CAST(owner AS BLOB) AS owner, CAST(head AS INTEGER) AS head,
+            CAST(epoch AS INTEGER) AS epoch, CAST(summary AS BLOB) AS summary
+          FROM sessions ${where} ORDER BY started_at DESC, sessions.id DESC LIMIT ?`);
+      lists.set(where, statement);
+      return statement;
+    },
+  };
+}
+
+function filter({ owner, phase, after }: ListQuery): { where: string; values: Value[] } {
+  const terms: [string, Value | undefined][] = [
+    ['owner = ?', owner],
+    ['phase = ?', phase],
+    ['(started_at, sessions.id) < (SELECT started_at, id FROM sessions WHERE id = ?)', after],
+  ];
+  const set = terms.filter(([, value]) => value !== undefined);
+  const where = set.length === 0 ? '' : `WHERE ${set.map(([term]) => term).join(' AND ')}`;
+  return { where, values: set.map(([, value]) => value as Value) };
+}
+
+/** Damage that is neither in the log nor in the index row, as in a page that an insert would have touched. */
+function unplaced(session: SessionId, error: unknown): OutlastError {
+  if (error instanceof OutlastError) return error;
+  return new OutlastError('log.damaged', `The data of ${session} is damaged.`, { cause: error });
+}
+
+/** A row of a list. One that cannot be read is listed as damaged, so that it neither hides nor hides the others. */
+function toRow(cells: Cells): Row {
+  const { id, owner, head, epoch } = cells;
+  try {
+    const summary = asJson(cells.summary) as Summary;
+    return { ...summary, id: asText(id) as SessionId, head: asNumber(head), epoch: asNumber(epoch) };
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return { ...DAMAGED, id: lossy(id) as SessionId, owner: lossy(owner) as Owner, head: 0, epoch: 0 };
+  }
+}
+
+const DAMAGED: Omit<Summary, 'owner'> = {
+  phase: 'damaged',
+  title: 'The index row of this session is damaged',
+  persist: true,
+  dueAt: null,
+  updatedAt: 0,
+  startedAt: 0,
+  lastResponse: null,
+  openDecisions: 0,
+  unknownEffects: 0,
+  turn: 0,
+};
+
+function lossy(cell: Cell | undefined): string {
+  return cell instanceof Uint8Array ? Buffer.from(cell).toString('utf8') : '';
+}

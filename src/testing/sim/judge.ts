@@ -1,0 +1,119 @@
+/**
+ * The judge: looks at the log, the books and the clean run, and says what is wrong. It shares no code with the runtime
+ * but the fold and the invariants.
+ */
+
+import type { Event, ForeignEvent } from '../../core/event.ts';
+import { evolve, initialState } from '../../core/evolve.ts';
+import { InvariantChecker } from '../../core/invariant.ts';
+import type { State } from '../../core/state.ts';
+import { SERVICES, type World } from './world.ts';
+import type { Scenario } from './scenarios.ts';
+
+export interface Verdict {
+  readonly duplicates: readonly string[];
+  readonly lost: readonly string[];
+  readonly untrue: readonly string[];
+  readonly stuck: readonly string[];
+  /** Broken invariants, differences from the clean run, events that a follower missed or saw twice. */
+  readonly broken: readonly string[];
+  readonly questions: number;
+  readonly questionsMinimum: number;
+}
+
+/** Follows the log commit by commit, with the books as they are at that moment. */
+export class Witness {
+  readonly untrue: string[] = [];
+  readonly broken: string[] = [];
+  private readonly world: World;
+  private readonly checker = new InvariantChecker();
+  private folded: State = initialState;
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  get state(): State {
+    return this.folded;
+  }
+
+  committed(events: readonly (Event | ForeignEvent)[]): void {
+    for (const event of events) {
+      this.broken.push(...this.checker.check(event).map((v) => `${v.invariant} at ${v.seq}: ${v.detail}`));
+      this.folded = evolve(this.folded, event);
+      if (event.kind === 'effect.settled') this.ledgerSays(event.effect, event.outcome.status, event.seq);
+      if (event.kind === 'effect.reconciled') this.ledgerSays(event.effect, event.finding.status, event.seq);
+      if (event.kind === 'response.surfaced') this.personIsTold(event.text, event.seq);
+    }
+  }
+
+  private ledgerSays(id: string, status: string, seq: number): void {
+    const effect = [...this.folded.effects.closed, ...this.folded.effects.open].find((e) => e.id === id);
+    if (!effect || effect.capability.kind === 'read') return;
+    const stands = this.world.books.some((e) => e.service === effect.tool && e.reference.endsWith(`.${id}`));
+    const wrong =
+      (status === 'done' && !stands) || ((status === 'failed' || status === 'absent') && stands);
+    if (wrong) this.untrue.push(`${seq}: the ledger says ${id} ${status}, the books ${stands ? 'have' : 'lack'} it`);
+  }
+
+  /** Responses of the scenarios name a service and what became of it, one a line. */
+  private personIsTold(text: string, seq: number): void {
+    for (const [, service, status] of text.matchAll(/^(\w+): (done|failed)$/gm)) {
+      if (!service || SERVICES[service]?.kind === 'read' || !(service in SERVICES)) continue;
+      const stands = this.world.books.some((entry) => entry.service === service);
+      if ((status === 'done') !== stands) this.untrue.push(`${seq}: told "${service}: ${status}"`);
+    }
+  }
+}
+
+export function judgeBooks(scenario: Scenario, world: World): Pick<Verdict, 'duplicates' | 'lost'> {
+  const counts = new Map<string, number>();
+  for (const { service, what } of world.books) {
+    const name = `${service}: ${what}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const names = new Set([...counts.keys(), ...Object.keys(scenario.wanted)]);
+  const duplicates: string[] = [];
+  const lost: string[] = [];
+  for (const name of names) {
+    const found = counts.get(name) ?? 0;
+    const wanted = scenario.wanted[name] ?? 0;
+    if (found > wanted) duplicates.push(`${name} stands ${found} times, wanted ${wanted}`);
+    if (found < wanted) lost.push(`${name} stands ${found} times, wanted ${wanted}`);
+  }
+  return { duplicates, lost };
+}
+
+/**
+ * The fewest questions that this log allows: one for each dispatch of a blind effect whose own answer never came. The
+ * log cannot tell whether it was applied, and nobody but a person can.
+ */
+export function fewestQuestions(events: readonly (Event | ForeignEvent)[]): number {
+  const blind = new Set<string>();
+  const doubtful = new Set<string>();
+  for (const event of events) {
+    if (event.kind === 'effect.intended' && event.capability.kind === 'blind') blind.add(event.effect);
+    if (event.kind === 'effect.dispatched' && blind.has(event.effect)) {
+      doubtful.add(`${event.effect}:${event.attempt}`);
+    }
+    if (event.kind === 'effect.settled' && event.outcome.status !== 'unknown') {
+      doubtful.delete(`${event.effect}:${event.attempt}`);
+    }
+  }
+  return doubtful.size;
+}
+
+/** What must be equal to the clean run whatever crashed. Ids, times, attempts, epochs and questions may differ. */
+export function essence(s: State): unknown {
+  return {
+    status: s.lifetime.status,
+    turns: s.turns,
+    last: s.lastTurn && { number: s.lastTurn.number, end: s.lastTurn.end, text: s.lastTurn.text },
+    unread: s.inbox.unread.length,
+    read: s.transcript.flatMap((item) => (item.kind === 'message' ? [item.message.text] : [])),
+    effects: s.effects.closed.map((e) => `${e.tool} ${e.target} ${e.status}`).sort(),
+    open: s.effects.open.length,
+    live: s.heap.live.map(({ name, type, size }) => `${name}: ${type} ${size}`),
+    generation: s.heap.generation,
+  };
+}

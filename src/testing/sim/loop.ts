@@ -1,0 +1,164 @@
+/**
+ * The crash loop: run a scenario clean and count its boundaries; then, for each boundary and each side, run up to
+ * there, drop everything, and run to rest again. Then the same with a machine that freezes there and goes on later, and
+ * with a message that arrives there.
+ */
+
+import type { Sandbox } from '../../sandbox/port.ts';
+import { essence } from './judge.ts';
+import type { Crash } from './life.ts';
+import { type Mutation, type Run, type RunOptions, run } from './run.ts';
+import { NOTE, type Scenario } from './scenarios.ts';
+
+export interface Totals {
+  scenarios: number;
+  boundaries: number;
+  runs: number;
+  crashes: number;
+  duplicates: number;
+  lost: number;
+  untrue: number;
+  stuck: number;
+  broken: number;
+  questions: number;
+  questionsMinimum: number;
+}
+
+export interface Failure {
+  /** Repeats this run. */
+  readonly repeat: string;
+  readonly findings: readonly string[];
+}
+
+export interface LoopOptions {
+  readonly scenarios: readonly Scenario[];
+  readonly sandbox: () => Sandbox;
+  readonly mutation?: Mutation;
+  /** Only this scenario and crash: what a failure prints. */
+  readonly only?: { readonly scenario: string; readonly mode: Mode; readonly crash: Crash };
+  /** Ends the loop at the first failure; for planted bugs. */
+  readonly untilFailure?: boolean;
+  readonly onRun?: (name: string, done: number, of: number) => void;
+}
+
+export async function crashLoop(options: LoopOptions): Promise<{ totals: Totals; failures: Failure[] }> {
+  const totals = zero();
+  const failures: Failure[] = [];
+  for (const scenario of options.scenarios) {
+    if (options.only && options.only.scenario !== scenario.name) continue;
+    await loopScenario(scenario, options, totals, failures);
+    if (options.untilFailure && failures.length > 0) break;
+  }
+  return { totals, failures };
+}
+
+async function loopScenario(
+  scenario: Scenario,
+  options: LoopOptions,
+  totals: Totals,
+  failures: Failure[],
+): Promise<void> {
+  const { sandbox, mutation } = options;
+  const common = mutation ? { sandbox, mutation } : { sandbox };
+  const clean = await run(scenario, common);
+  const n = clean.boundaries.length;
+  totals.scenarios++;
+  totals.boundaries += n;
+  const expected = JSON.stringify(essence(clean.witness.state));
+  tally(clean, `--scenario "${scenario.name}"`, totals, failures);
+  const sides: Crash[] = options.only
+    ? [options.only.crash]
+    : Array.from({ length: n }, (_, i): Crash[] => [
+        { boundary: i + 1, side: 'before' },
+        { boundary: i + 1, side: 'after' },
+      ]).flat();
+  for (const [index, crash] of sides.entries()) {
+    options.onRun?.(scenario.name, index + 1, sides.length);
+    const at = clean.boundaries[crash.boundary - 1] ?? '';
+    for (const mode of options.only ? [options.only.mode] : MODES) {
+      if (options.untilFailure && failures.length > 0) return;
+      if (mode === 'freeze' && !mayFreeze(scenario, at, crash)) continue;
+      const repeat = `--scenario "${scenario.name}" --mode ${mode} --boundary ${crash.boundary} --side ${crash.side}`;
+      const result = await run(scenario, { ...common, ...MODE_OPTIONS[mode](crash) });
+      if (mode === 'send') tally(result, `${repeat}  # ${at}`, totals, failures, undefined, noteFindings(result));
+      else tally(result, `${repeat}  # ${at}`, totals, failures, expected);
+    }
+  }
+}
+
+export type Mode = 'crash' | 'freeze' | 'send';
+
+const MODES: readonly Mode[] = ['crash', 'freeze', 'send'];
+
+const MODE_OPTIONS: Record<Mode, (crash: Crash) => Partial<RunOptions>> = {
+  crash: (crash) => ({ crashes: [crash] }),
+  freeze: (freeze) => ({ freeze }),
+  send: (at) => ({ meanwhile: { ...at, text: `${NOTE} hello` } }),
+};
+
+/**
+ * A machine that freezes between its look at the lease and the first byte of a request can still send it later. A service
+ * without any means against that (`post`) is the window that remains; it is stated in the docs, not simulated away.
+ */
+function mayFreeze({ wanted }: Scenario, at: string, { side }: Crash): boolean {
+  const hasBlind = Object.keys(wanted).some((name) => name.startsWith('post:'));
+  return !(hasBlind && at.endsWith('.run') && side === 'before');
+}
+
+/** A message sent meanwhile is read once and answered, without anybody doing anything more. */
+function noteFindings({ witness }: Run): readonly string[] {
+  const { transcript, inbox, turn } = witness.state;
+  const read = transcript.filter((item) => item.kind === 'message' && item.message.text.startsWith(NOTE)).length;
+  const stopped = witness.state.lifetime.status === 'stopped';
+  const found = [];
+  if (read > 1) found.push(`the note was read ${read} times`);
+  if (inbox.unread.length > 0 && !stopped) found.push('the note was never read');
+  if (turn !== null) found.push('a turn is left open');
+  return found;
+}
+
+function tally(
+  { verdict, witness, crashes }: Run,
+  repeat: string,
+  totals: Totals,
+  failures: Failure[],
+  expected?: string,
+  more: readonly string[] = [],
+): void {
+  totals.runs++;
+  totals.crashes += crashes;
+  totals.duplicates += verdict.duplicates.length;
+  totals.lost += verdict.lost.length;
+  totals.untrue += verdict.untrue.length;
+  totals.stuck += verdict.stuck.length;
+  totals.questions += verdict.questions;
+  totals.questionsMinimum += verdict.questionsMinimum;
+  const found = JSON.stringify(essence(witness.state));
+  const differs = expected !== undefined && found !== expected ? [`end differs\n  ${expected}\n  ${found}`] : [];
+  const broken = [...verdict.broken, ...differs, ...more];
+  totals.broken += broken.length;
+  const findings = [
+    ...verdict.duplicates.map((text) => `duplicate: ${text}`),
+    ...verdict.lost.map((text) => `lost: ${text}`),
+    ...verdict.untrue.map((text) => `untrue: ${text}`),
+    ...verdict.stuck.map((text) => `stuck: ${text}`),
+    ...broken.map((text) => `broken: ${text}`),
+  ];
+  if (findings.length > 0) failures.push({ repeat, findings });
+}
+
+function zero(): Totals {
+  return {
+    scenarios: 0,
+    boundaries: 0,
+    runs: 0,
+    crashes: 0,
+    duplicates: 0,
+    lost: 0,
+    untrue: 0,
+    stuck: 0,
+    broken: 0,
+    questions: 0,
+    questionsMinimum: 0,
+  };
+}

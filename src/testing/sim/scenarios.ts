@@ -1,0 +1,146 @@
+/**
+ * Scenarios: what a person says, what a scripted model answers, and what must stand in the books at the end. The model
+ * is a function of its request, so a repeated model call gives the same reply.
+ */
+
+import type { ModelRequest, RequestMessage, When } from '../../core/message.ts';
+import type { Json } from '../../lib/json.ts';
+import type { ModelReply, ReplyPart } from '../../models/port.ts';
+import type { World } from './world.ts';
+
+export interface Act {
+  /** What the person does once the session rests from the act before. */
+  readonly do: 'start' | 'send' | 'stop' | 'reopen' | 'interrupt' | 'pause' | 'resume';
+  readonly text?: string;
+  readonly when?: When;
+}
+
+export interface Scenario {
+  readonly name: string;
+  readonly acts: readonly Act[];
+  readonly reply: (request: ModelRequest) => ModelReply;
+  /** `service: what` → how often it must stand in the books. */
+  readonly wanted: Readonly<Record<string, number>>;
+  readonly prepare?: (world: World) => void;
+  /** What the last response must contain, whatever happened on the way. */
+  readonly says?: string;
+}
+
+const USAGE = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+
+export const say = (text: string): ModelReply => ({
+  parts: [{ type: 'text', text }],
+  finish: 'stop',
+  usage: USAGE,
+});
+
+export const calls = (...asked: readonly (readonly [tool: string, input: Json])[]): ModelReply => ({
+  parts: asked.map(([tool, input]): ReplyPart => ({ type: 'tool-call', tool, input })),
+  finish: 'tool-calls',
+  usage: USAGE,
+});
+
+const cell = (source: string): ModelReply => calls(['code', { source }]);
+
+/** A message that asks for nothing: what is sent at every boundary to see that it is read once. */
+export const NOTE = 'note:';
+
+/** What the model knows: the instructions so far, and the results since the last of them. */
+export function read(request: ModelRequest): {
+  readonly instructions: readonly string[];
+  readonly results: readonly { readonly tool: string; readonly status: string; readonly text: string }[];
+} {
+  const isInstruction = (message: RequestMessage): boolean =>
+    message.role === 'user' && !message.text.startsWith('[outlast]') && !message.text.startsWith(NOTE);
+  const instructions = request.messages.flatMap((m) => (m.role === 'user' && isInstruction(m) ? [m.text] : []));
+  const last = request.messages.findLastIndex(isInstruction);
+  const results = request.messages.slice(last + 1).flatMap((m) => (m.role === 'tool' ? m.results : []));
+  return { instructions, results };
+}
+
+const report = (results: ReturnType<typeof read>['results']): string =>
+  results.map((result) => `${result.tool}: ${result.status}`).join('\n');
+
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    name: 'effects side by side',
+    acts: [{ do: 'start', text: 'pay rent, mail Ada, look' }],
+    wanted: { 'pay: rent': 1, 'mail: Ada': 1 },
+    says: 'pay: done',
+    reply(request) {
+      const { results } = read(request);
+      if (results.length === 0) return calls(['pay', { what: 'rent' }], ['mail', { what: 'Ada' }], ['look', { what: 'x' }]);
+      return say(report(results));
+    },
+  },
+  {
+    name: 'a cell over several awaits',
+    acts: [{ do: 'start', text: 'work' }, { do: 'send', text: 'again' }],
+    wanted: { 'pay: 1': 1, 'mail: 2': 1, 'pay: 3': 1 },
+    says: 'kept: 111',
+    reply(request) {
+      const { instructions, results } = read(request);
+      if (instructions.length === 1) {
+        if (results.length === 0) {
+          return cell(`let kept = 1; const rows = [];
+            rows.push((await tools.look({ what: 'a' })).ok);
+            kept += (await tools.pay({ what: '1' })).ok ? 10 : 0;
+            await new Promise((done) => setTimeout(done, 5_000));
+            kept += (await tools.mail({ what: '2' })).ok ? 100 : 0;
+            kept`);
+        }
+        return say(`first: ${results[0]?.text}`);
+      }
+      if (results.length === 0) {
+        return cell(`const [p, l] = await Promise.all([tools.pay({ what: '3' }), tools.look({ what: 'b' })]);
+          'kept: ' + kept + ', ' + rows.length + p.ok + l.ok`);
+      }
+      return say(results[0]?.text ?? '');
+    },
+  },
+  {
+    name: 'a blind effect',
+    acts: [{ do: 'start', text: 'post it' }],
+    wanted: { 'post: it': 1 },
+    says: 'post: done',
+    reply(request) {
+      const { results } = read(request);
+      return results.length === 0 ? calls(['post', { what: 'it' }]) : say(report(results));
+    },
+  },
+  {
+    name: 'answers that get lost',
+    acts: [{ do: 'start', text: 'pay, mail, post' }],
+    prepare(world) {
+      for (const service of ['pay', 'mail', 'post']) world.loseAnswers.set(service, 1);
+    },
+    wanted: { 'pay: a': 1, 'mail: b': 1, 'post: c': 1 },
+    says: 'post: done',
+    reply(request) {
+      const { results } = read(request);
+      if (results.length === 0) return calls(['pay', { what: 'a' }], ['mail', { what: 'b' }], ['post', { what: 'c' }]);
+      return say(report(results));
+    },
+  },
+  {
+    name: 'stop and reopen',
+    acts: [
+      { do: 'start', text: 'remember' },
+      { do: 'stop' },
+      { do: 'reopen' },
+      { do: 'send', text: 'what was it' },
+    ],
+    wanted: { 'pay: once': 1 },
+    says: 'it was 42',
+    reply(request) {
+      const { instructions, results } = read(request);
+      if (instructions.length === 1) {
+        return results.length === 0
+          ? cell(`class Secret { #v = 42; get v() { return this.#v; } }
+              const secret = new Secret(); await tools.pay({ what: 'once' }); 'ok'`)
+          : say('kept');
+      }
+      return results.length === 0 ? cell("'it was ' + secret.v") : say(results[0]?.text ?? '');
+    },
+  },
+];

@@ -1,0 +1,100 @@
+/**
+ * The outside: services of each capability, with books that no runtime can see into. They outlive every crash.
+ */
+
+import type { Capability } from '../../core/capability.ts';
+import type { Json } from '../../lib/json.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Answer, Tool } from '../../tools/port.ts';
+
+export interface Entry {
+  readonly service: string;
+  readonly reference: string;
+  readonly what: string;
+}
+
+export interface World {
+  readonly books: Entry[];
+  /** How often anything was read; reads are not in the books. */
+  reads: number;
+  /** Answers that get lost on the way, by service: the next `n` calls are applied and never answered. */
+  readonly loseAnswers: Map<string, number>;
+  tools(): readonly Tool[];
+}
+
+const LATENCY_MS = 20;
+/** Services that remember the newest epoch of a session and refuse an older one: the ones that can be asked. */
+const FENCES = new Set(['pay', 'mail']);
+/** Longer than any time limit of the scenarios. */
+const NEVER_MS = 24 * 3_600_000;
+
+export const SERVICES: Readonly<Record<string, Capability>> = {
+  look: { kind: 'read' },
+  pay: { kind: 'keyed', retentionMs: 24 * 3_600_000 },
+  mail: { kind: 'queryable', lateMs: 2_000 },
+  post: { kind: 'blind' },
+};
+
+export function world(clock: Clock): World {
+  const epochs = new Map<string, number>();
+
+  /** Whether a request under `epoch` is from a holder that has been replaced, as far as this service knows. */
+  function isStale(name: string, reference: string, epoch: number): boolean {
+    if (!FENCES.has(name)) return false;
+    const session = `${name} ${reference.split('.')[0]}`;
+    const newest = epochs.get(session) ?? 0;
+    epochs.set(session, Math.max(newest, epoch));
+    return epoch < newest;
+  }
+
+  const self: World = {
+    books: [],
+    reads: 0,
+    loseAnswers: new Map(),
+    tools: () => Object.entries(SERVICES).map(([name, capability]) => serviceTool(name, capability)),
+  };
+
+  function serviceTool(name: string, capability: Capability): Tool {
+    return {
+      spec: {
+        name,
+        description: `The ${name} service of the simulated world.`,
+        input: { type: 'object', properties: { what: { type: 'string' } }, required: ['what'] },
+      },
+      direct: true,
+      plan: (args) => ({ capability, target: `${name} service`, identity: null, args }),
+      run: (args, { reference, epoch, signal }) => {
+        if (isStale(name, reference, epoch)) throw new Error('refused: an older epoch');
+        return apply(name, whatOf(args), reference, signal);
+      },
+      async find(_args, { reference, epoch }) {
+        isStale(name, reference, epoch);
+        await clock.sleep(LATENCY_MS);
+        const found = self.books.find((entry) => entry.service === name && entry.reference === reference);
+        return found ? { status: 'done', result: { ok: true, what: found.what } } : { status: 'absent' };
+      },
+    };
+  }
+
+  async function apply(name: string, what: string, reference: string, signal: AbortSignal): Promise<Answer> {
+    await clock.sleep(LATENCY_MS / 2);
+    if (name === 'look') self.reads++;
+    else if (name !== 'pay' || !self.books.some((e) => e.service === name && e.reference === reference)) {
+      self.books.push({ service: name, reference, what });
+    }
+    const losses = self.loseAnswers.get(name) ?? 0;
+    if (losses > 0) {
+      self.loseAnswers.set(name, losses - 1);
+      await clock.sleep(NEVER_MS, signal);
+      throw new Error('the connection was torn');
+    }
+    await clock.sleep(LATENCY_MS / 2);
+    return { status: 'done', result: { ok: true, what } };
+  }
+
+  return self;
+}
+
+function whatOf(args: Json): string {
+  return typeof args === 'object' && args !== null && 'what' in args ? String(args.what) : '';
+}
