@@ -57,7 +57,10 @@ export interface Client {
   inspect(session: string, options?: Waiting): Promise<Inspection>;
   list(query?: { phase?: string; after?: string; limit?: number } & Waiting): Promise<Rows>;
   events(session: string, query?: { after?: number; limit?: number } & Waiting): Promise<EventsPage>;
-  follow(session: string, options?: FollowOptions): AsyncGenerator<Event | ForeignEvent | Whisper, void, void>;
+  follow(
+    session: string,
+    options?: FollowOptions,
+  ): AsyncGenerator<Event | ForeignEvent | Whisper, void, void>;
   /** Resolves once the session rests: it does nothing more until something comes in. */
   rest(session: string, options?: FollowOptions): Promise<Inspection>;
   pause(session: string, options?: Keyed): Promise<PhaseAnswer>;
@@ -93,7 +96,8 @@ export function client({ url, token, fetch = globalThis.fetch }: ClientOptions):
       request(to, { path: pathOf(route, session), body: {}, ...options });
 
   return {
-    start: ({ key, signal, ...body }) => request(to, { path: pathOf('start'), body, ...given({ key, signal }) }),
+    start: ({ key, signal, ...body }) =>
+      request(to, { path: pathOf('start'), body, ...given({ key, signal }) }),
     send: (session, message, { when = 'next', ...options } = {}) =>
       request(to, { path: pathOf('send', session), body: { message, when }, ...options }),
     inspect: (session, options = {}) => request(to, { path: pathOf('inspect', session), ...options }),
@@ -131,7 +135,9 @@ async function rest(to: Connection, session: string, options: FollowOptions): Pr
 }
 
 /** Leaves out what is not there, so that it is not sent. */
-function given<Options extends object>(options: Options): { [Name in keyof Options]?: NonNullable<Options[Name]> } {
+function given<Options extends object>(
+  options: Options,
+): { [Name in keyof Options]?: NonNullable<Options[Name]> } {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
     [Name in keyof Options]?: NonNullable<Options[Name]>;
   };

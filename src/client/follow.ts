@@ -8,10 +8,11 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { OutlastError } from '../core/error.ts';
 import type { Event, ForeignEvent } from '../core/event.ts';
+import { systemClock } from '../lib/clock.ts';
 import { errorOf } from '../protocol/error.ts';
 import { pathOf } from '../protocol/routes.ts';
 import { FRAMES, type Whisper } from '../protocol/sse.ts';
-import { type Connection, type Patience, patiently, reach, unreachable } from './request.ts';
+import { type Connection, mayPass, type Patience, patiently, reach, unreachable } from './request.ts';
 
 export interface FollowOptions extends Patience {
   /** Seq of the last event that the reader has; 0 from the beginning. */
@@ -21,6 +22,8 @@ export interface FollowOptions extends Patience {
   readonly whispers?: boolean;
 }
 
+const PAUSE_MS = 250;
+
 export async function* follow(
   to: Connection,
   session: string,
@@ -29,18 +32,23 @@ export async function* follow(
   const { signal, whispers = false, patienceMs = Number.POSITIVE_INFINITY } = options;
   let after = options.after ?? 0;
   while (!signal?.aborted) {
-    const reader = await patiently({ ...options, patienceMs }, () => open(to, session, after, whispers, signal)).catch(
-      (error: unknown) => {
-        if (signal?.aborted) return null;
-        throw error;
-      },
-    );
+    const reader = await patiently({ ...options, patienceMs }, () =>
+      open(to, session, after, whispers, signal),
+    ).catch((error: unknown) => {
+      if (signal?.aborted) return null;
+      throw error;
+    });
     if (reader === null) return;
+    let brought = 0;
     for await (const message of messages(reader, signal)) {
-      const value = valueOf(message);
+      const value = readFrame(message);
+      if (value === null) break;
       if (value.kind !== 'whisper') after = value.seq;
+      brought++;
       yield value;
     }
+    // A connection that ends as soon as it is opened must not be opened in a hot loop.
+    if (brought === 0) await systemClock.sleep(PAUSE_MS, signal);
   }
 }
 
@@ -80,10 +88,14 @@ async function* messages(
   }
 }
 
-function valueOf({ event, data }: EventSourceMessage): Event | ForeignEvent | Whisper {
+/** Null when the stream broke over something that passes. */
+function readFrame({ event, data }: EventSourceMessage): Event | ForeignEvent | Whisper | null {
   const body: unknown = JSON.parse(data);
   if (event === FRAMES.stale || event === FRAMES.failed) {
-    throw errorOf(body) ?? new OutlastError('internal', 'The stream broke on the side of the server.');
+    const error =
+      errorOf(body) ?? new OutlastError('internal', 'The stream broke on the side of the server.');
+    if (mayPass(error)) return null;
+    throw error;
   }
   if (event === FRAMES.whisper) return { kind: 'whisper', text: (body as { text: string }).text };
   return body as Event | ForeignEvent;

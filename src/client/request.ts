@@ -36,12 +36,19 @@ const PATIENCE_MS = 600;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 
-export async function request<Answer>(to: Connection, { path, query, body, key, ...rest }: Request): Promise<Answer> {
+export async function request<Answer>(
+  to: Connection,
+  { path, query, body, key, ...rest }: Request,
+): Promise<Answer> {
   const init: RequestInit = { headers: { ...to.headers } };
   if (body !== undefined) {
     init.method = 'POST';
     init.body = JSON.stringify(body);
-    init.headers = { ...init.headers, 'content-type': 'application/json', 'idempotency-key': key ?? newKey() };
+    init.headers = {
+      ...init.headers,
+      'content-type': 'application/json',
+      'idempotency-key': key ?? newKey(),
+    };
   }
   return patiently(rest, async () => {
     const response = await reach(to, `${path}${search(query)}`, init, rest.signal);
@@ -57,10 +64,12 @@ export async function reach(
   signal: AbortSignal | undefined,
 ): Promise<Response> {
   const base = await to.base();
-  const response = await to.fetch(`${base}${path}`, signal ? { ...init, signal } : init).catch((error: unknown) => {
-    signal?.throwIfAborted();
-    throw unreachable(base, error);
-  });
+  const response = await to
+    .fetch(`${base}${path}`, signal ? { ...init, signal } : init)
+    .catch((error: unknown) => {
+      signal?.throwIfAborted();
+      throw unreachable(base, error);
+    });
   if (response.ok) return response;
   const text = await response.text().catch(() => '');
   throw errorOf(parsed(text)) ?? notOutlast(base, response.status);
@@ -89,24 +98,32 @@ export async function patiently<Answer>(
 }
 
 export function unreachable(base: string, cause: unknown): OutlastError {
-  return new OutlastError('server.unreachable', `No server answers at ${base}.`, { next: 'start it: npm start', cause });
+  return new OutlastError('server.unreachable', `No server answers at ${base}.`, {
+    next: 'start it: npm start',
+    cause,
+  });
 }
 
 const PASSING: readonly string[] = ['server.unreachable', 'server.closing', 'store.busy', 'lease.lost'];
 
-function mayPass(error: unknown): boolean {
+export function mayPass(error: unknown): boolean {
   return error instanceof OutlastError ? PASSING.includes(error.code) : error instanceof TypeError;
 }
 
 function notOutlast(base: string, status: number): OutlastError {
-  return new OutlastError('server.unreachable', `What answers at ${base} is no Outlast server (status ${status}).`, {
-    next: 'check the address',
-  });
+  return new OutlastError(
+    'server.unreachable',
+    `What answers at ${base} is no Outlast server (status ${status}).`,
+    {
+      next: 'check the address',
+    },
+  );
 }
 
 function search(query: Request['query'] = {}): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  return given.length === 0 ? '' : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
+  return given.size === 0 ? '' : `?${given}`;
 }
 
 function parsed(text: string): unknown {

@@ -32,7 +32,9 @@ export function buildRequest(s: State, around: Surroundings): ModelRequest {
 function render(item: Item, outputChars: number): readonly RequestMessage[] {
   switch (item.kind) {
     case 'message':
-      return [{ role: 'user', text: item.message.from === 'person' ? item.message.text : mark(item.message.text) }];
+      return [
+        { role: 'user', text: item.message.from === 'person' ? item.message.text : mark(item.message.text) },
+      ];
     case 'note':
       return [{ role: 'user', text: mark(item.text) }];
     case 'reply': {

@@ -122,7 +122,9 @@ export function reopen(s: State, by: string): readonly EventBody[] {
   refuseForeign(s);
   if (s.lifetime.status === 'stopped') return [{ kind: 'session.reopened', by }];
   if (s.lifetime.status === 'stopping') {
-    throw new OutlastError('session.not_stopped', 'This session is still stopping.', { next: 'wait, then reopen' });
+    throw new OutlastError('session.not_stopped', 'This session is still stopping.', {
+      next: 'wait, then reopen',
+    });
   }
   return [];
 }
@@ -147,9 +149,13 @@ export function answer(
     });
   }
   if (decision.moot) {
-    throw new OutlastError('decision.closed', `${id} needs no answer any more: the effect was settled by evidence.`, {
-      next: 'look at the ledger: outlast inspect ID',
-    });
+    throw new OutlastError(
+      'decision.closed',
+      `${id} needs no answer any more: the effect was settled by evidence.`,
+      {
+        next: 'look at the ledger: outlast inspect ID',
+      },
+    );
   }
   if (!decision.options.includes(choice.answer)) {
     throw new OutlastError('decision.invalid', `${id} takes one of: ${decision.options.join(', ')}.`, {
@@ -160,7 +166,8 @@ export function answer(
 }
 
 function checkText(text: string): void {
-  if (text.trim() === '') throw new OutlastError('message.invalid', 'The message is empty.', { next: 'say something' });
+  if (text.trim() === '')
+    throw new OutlastError('message.invalid', 'The message is empty.', { next: 'say something' });
   if (text.length > MESSAGE_MAX) {
     throw new OutlastError('message.invalid', `A message has at most ${MESSAGE_MAX} characters.`, {
       next: 'put the long part into a file or a service the task can read',
@@ -171,7 +178,9 @@ function checkText(text: string): void {
 function refuseStopped(s: State): void {
   refuseForeign(s);
   if (s.lifetime.status === 'stopped' || s.lifetime.status === 'stopping') {
-    throw new OutlastError('session.stopped', 'This session was stopped.', { next: 'reopen it: outlast reopen ID' });
+    throw new OutlastError('session.stopped', 'This session was stopped.', {
+      next: 'reopen it: outlast reopen ID',
+    });
   }
 }
 

@@ -36,7 +36,7 @@ export const ERRORS = {
   'server.unreachable': 'stop',
   'port.taken': 'stop',
   'server.closing': 'retry',
-  'internal': 'retry',
+  internal: 'retry',
 } as const satisfies Record<string, ErrorAction>;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -9,16 +9,7 @@
 
 import type { Json } from '../lib/json.ts';
 import type { Capability, Evidence, Finding, Outcome } from './capability.ts';
-import type {
-  BlobRef,
-  CallId,
-  CellId,
-  DecisionId,
-  EffectId,
-  MessageId,
-  Owner,
-  TimerId,
-} from './ids.ts';
+import type { BlobRef, CallId, CellId, DecisionId, EffectId, MessageId, Owner, TimerId } from './ids.ts';
 import type { Finish, Part, Usage, When } from './message.ts';
 
 /** Bounds of a session; each names what happens when it is reached. */
@@ -195,7 +186,12 @@ export type EventBody =
       readonly digest: string;
     }
   /** Not granted, or not well formed: it was never sent, and whoever asked is told. */
-  | { readonly kind: 'effect.refused'; readonly effect: EffectId; readonly code: string; readonly message: string }
+  | {
+      readonly kind: 'effect.refused';
+      readonly effect: EffectId;
+      readonly code: string;
+      readonly message: string;
+    }
   | {
       readonly kind: 'effect.dispatched';
       readonly effect: EffectId;

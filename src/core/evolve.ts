@@ -6,6 +6,7 @@
 
 import { unreachable } from '../lib/assert.ts';
 import type { Event, ForeignEvent } from './event.ts';
+import { DEFAULT_LIMITS } from './event.ts';
 import { noCounters, type Owner } from './ids.ts';
 import * as decision from './slices/decision.ts';
 import * as effect from './slices/effect.ts';
@@ -13,7 +14,6 @@ import * as heap from './slices/heap.ts';
 import * as inbox from './slices/inbox.ts';
 import * as lifetime from './slices/lifetime.ts';
 import * as turn from './slices/turn.ts';
-import { DEFAULT_LIMITS } from './event.ts';
 import type { State } from './state.ts';
 
 export const initialState: State = {

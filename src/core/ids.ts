@@ -29,7 +29,9 @@ export const sessionId = (token: string): SessionId => `ses_${token}` as Session
 /** An id from outside. Anything but the exact form is refused, so an id can never be a path. */
 export function parseSessionId(text: string): SessionId {
   if (SESSION.test(text)) return text as SessionId;
-  throw new OutlastError('session.unknown', 'There is no session with this id.', { next: 'list your sessions' });
+  throw new OutlastError('session.unknown', 'There is no session with this id.', {
+    next: 'list your sessions',
+  });
 }
 
 export function parseOwner(text: string): Owner {

@@ -120,7 +120,12 @@ export class InvariantChecker {
         this.decisions.set(e.decision, 'open');
         return;
       case 'decision.made':
-        this.expect(this.decisions.get(e.decision) === 'open', 'decision.made', e, `${e.decision} decided twice`);
+        this.expect(
+          this.decisions.get(e.decision) === 'open',
+          'decision.made',
+          e,
+          `${e.decision} decided twice`,
+        );
         this.decisions.set(e.decision, 'made');
         return;
       case 'cell.started':
@@ -167,7 +172,12 @@ export class InvariantChecker {
 
   private committed(e: Extract<Event, { kind: 'cell.committed' }>): void {
     if (e.moved.by === 'run') {
-      this.expect(this.cells.get(e.cell) === 'started', 'cell.run_once', e, `${e.cell} run twice or never started`);
+      this.expect(
+        this.cells.get(e.cell) === 'started',
+        'cell.run_once',
+        e,
+        `${e.cell} run twice or never started`,
+      );
       this.cells.set(e.cell, 'committed');
     } else {
       const state = this.guestCalls.get(e.moved.guestCall);

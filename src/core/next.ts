@@ -8,6 +8,7 @@
  * N4  `wakeAt` is the next instant at which the answer could differ without any new event.
  */
 
+import { writes } from './capability.ts';
 import type { EventBody } from './event.ts';
 import { type CallId, type CellId, type EffectId, mint } from './ids.ts';
 import type { Message } from './message.ts';
@@ -15,7 +16,6 @@ import { question, resolve } from './resolve.ts';
 import { nextDelivery } from './slices/heap.ts';
 import { textOf } from './slices/turn.ts';
 import { type Effect, isUnknown, openDecisions, type State, type Step } from './state.ts';
-import { writes } from './capability.ts';
 
 export type PortCall =
   | { readonly do: 'generate'; readonly turn: number; readonly step: number; readonly attempt: number }
@@ -192,7 +192,12 @@ function startStep(s: State, number: number, step: number, messages: readonly Me
   );
 }
 
-function generating(s: State, number: number, step: Extract<Step, { phase: 'generating' }>, now: number): Next {
+function generating(
+  s: State,
+  number: number,
+  step: Extract<Step, { phase: 'generating' }>,
+  now: number,
+): Next {
   if (s.inbox.unread.some((message) => message.when === 'now')) {
     return startStep(s, number, step.number + 1, forThisTurn(s));
   }

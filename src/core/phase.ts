@@ -1,9 +1,9 @@
 /** The phase of a session in the one set of words, and the index row that the store keeps of it. Pure. */
 
-import { next } from './next.ts';
-import { openDecisions, type State, unknownEffects } from './state.ts';
 import { oneLine } from '../lib/text.ts';
 import type { Owner } from './ids.ts';
+import { next } from './next.ts';
+import { openDecisions, type State, unknownEffects } from './state.ts';
 
 export type Phase =
   | 'working'
@@ -34,7 +34,10 @@ function atRest(s: State): Phase {
 }
 
 /** The index row, derived by the fold; the same members as the store's `Summary`. */
-export function summarize(s: State, now: number): {
+export function summarize(
+  s: State,
+  now: number,
+): {
   readonly owner: Owner;
   readonly phase: Phase;
   readonly title: string;

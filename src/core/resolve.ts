@@ -75,7 +75,12 @@ function answered(effect: Effect, decision: Decision): Resolution {
   const said = `${made?.by ?? 'a person'} said so${made?.text ? `: ${made.text}` : ''}`;
   switch (made?.answer) {
     case 'done':
-      return conclude(effect, { status: 'done', result: { confirmedBy: made.by, text: made.text } }, 'person', said);
+      return conclude(
+        effect,
+        { status: 'done', result: { confirmedBy: made.by, text: made.text } },
+        'person',
+        said,
+      );
     case 'not-done':
       return conclude(effect, { status: 'absent' }, 'person', said);
     default:

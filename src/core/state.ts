@@ -6,18 +6,10 @@
  *     costs the same after five thousand steps as after fifty.
  */
 
-import type { Capability, Evidence, Outcome } from './capability.ts';
-import type {
-  DecisionAnswer,
-  HeapImage,
-  Limits,
-  LiveObject,
-  Lost,
-  Origin,
-  Rung,
-} from './event.ts';
-import type { CallId, CellId, Counters, DecisionId, EffectId, MessageId, Owner, TimerId } from './ids.ts';
 import type { Json } from '../lib/json.ts';
+import type { Capability, Evidence, Outcome } from './capability.ts';
+import type { DecisionAnswer, HeapImage, Limits, LiveObject, Lost, Origin, Rung } from './event.ts';
+import type { CallId, CellId, Counters, DecisionId, EffectId, MessageId, Owner, TimerId } from './ids.ts';
 import type { CallResult, Message, Part, Receipt, ToolCallPart } from './message.ts';
 
 export interface State {
@@ -203,7 +195,12 @@ export interface Heap {
   readonly live: readonly (LiveObject & { readonly cell: CellId })[];
   /** Grows with every restore below `exact` and is shown to the model. */
   readonly generation: number;
-  readonly restored: { readonly rung: Rung; readonly at: number; readonly note: string; readonly lost: readonly Lost[] } | null;
+  readonly restored: {
+    readonly rung: Rung;
+    readonly at: number;
+    readonly note: string;
+    readonly lost: readonly Lost[];
+  } | null;
 }
 
 export interface ImageChain {

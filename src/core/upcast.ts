@@ -7,7 +7,14 @@
 
 import { isRecord } from '../lib/json.ts';
 import { OutlastError } from './error.ts';
-import { AUTHORITY, type Event, type EventBody, type EventKind, type ForeignEvent, VERSIONS } from './event.ts';
+import {
+  AUTHORITY,
+  type Event,
+  type EventBody,
+  type EventKind,
+  type ForeignEvent,
+  VERSIONS,
+} from './event.ts';
 
 /** A row of the log: the same members as the store's `StoredEvent`. */
 export interface LogRow {

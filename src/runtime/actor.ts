@@ -14,8 +14,8 @@ import { callKey, next, type PortCall } from '../core/next.ts';
 import type { State } from '../core/state.ts';
 import { handIn } from './evidence.ts';
 import type { Heaps } from './heaps.ts';
-import { leaseLost, Log } from './log.ts';
-import { perform, type Performed, type Performer } from './perform.ts';
+import { Log, leaseLost } from './log.ts';
+import { type Performed, type Performer, perform } from './perform.ts';
 import type { Ports } from './ports.ts';
 import { record } from './record.ts';
 
@@ -152,7 +152,8 @@ class Actor {
       const key = callKey(call);
       if (this.running.has(key)) continue;
       // One hand on the heap at a time: the next call waits until an aborted one has really ended.
-      if (isHeapCall(call.do) && [...this.running.keys()].some((other) => isHeapCall(other.split(':')[0]))) continue;
+      if (isHeapCall(call.do) && [...this.running.keys()].some((other) => isHeapCall(other.split(':')[0])))
+        continue;
       this.startCall(key, call);
     }
   }

@@ -3,8 +3,8 @@
 import type { EventBody } from '../core/event.ts';
 import type { SessionId } from '../core/ids.ts';
 import { appendInput } from './input.ts';
-import type { Performed } from './perform.ts';
 import type { LogPorts } from './log.ts';
+import type { Performed } from './perform.ts';
 
 export async function handIn(
   session: SessionId,

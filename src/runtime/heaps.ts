@@ -5,8 +5,8 @@
  * K2  Images are sealed before they reach the store, and bound to their session.
  */
 
-import type { HeapImage, Lost, Rung } from '../core/event.ts';
 import { OutlastError } from '../core/error.ts';
+import type { HeapImage, Lost, Rung } from '../core/event.ts';
 import type { BlobRef, SessionId } from '../core/ids.ts';
 import { headImage, type ImageChain, type State } from '../core/state.ts';
 import { decode } from '../core/upcast.ts';

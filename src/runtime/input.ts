@@ -41,7 +41,11 @@ export async function appendInput(
   }
 }
 
-export function stamp(s: State, bodies: readonly EventBody[], now: number): { state: State; events: Event[] } {
+export function stamp(
+  s: State,
+  bodies: readonly EventBody[],
+  now: number,
+): { state: State; events: Event[] } {
   const at = Math.max(now, s.at);
   const events: Event[] = [];
   let state = s;

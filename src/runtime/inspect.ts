@@ -1,10 +1,10 @@
 /** A session in one look: what the CLI, the console and programs show. Derived from the fold. */
 
 import type { Capability } from '../core/capability.ts';
+import type { SessionId } from '../core/ids.ts';
 import { STOP_GRACE_MS } from '../core/next.ts';
 import { type Phase, phase } from '../core/phase.ts';
 import { type Effect, isUnknown, openDecisions, type State } from '../core/state.ts';
-import type { SessionId } from '../core/ids.ts';
 
 export interface Inspection {
   readonly id: SessionId;
@@ -32,7 +32,12 @@ export interface Inspection {
   }[];
   readonly heap: {
     readonly generation: number;
-    readonly live: readonly { readonly name: string; readonly type: string; readonly size: number | null; readonly cell: string }[];
+    readonly live: readonly {
+      readonly name: string;
+      readonly type: string;
+      readonly size: number | null;
+      readonly cell: string;
+    }[];
     readonly images: number;
     readonly bytes: number;
     readonly restored: { readonly rung: string; readonly at: number; readonly note: string } | null;
@@ -106,7 +111,8 @@ function ledgerRow(effect: Effect, epoch: number): LedgerRow {
 function doing(s: State): string {
   const step = s.turn?.step;
   if (!step || step.phase === 'starting') return 'starting';
-  if (step.phase === 'generating') return step.failure ? `model call again: ${step.failure.message}` : 'model call';
+  if (step.phase === 'generating')
+    return step.failure ? `model call again: ${step.failure.message}` : 'model call';
   const running = step.calls.filter((call) => call.state !== 'answered').map((call) => call.part.tool);
   return running.length === 0 ? 'answering' : running.join(', ');
 }
@@ -115,8 +121,10 @@ function reasonOf(s: State): string | null {
   const { quarantine, status } = s.lifetime;
   if (quarantine !== null) return `${quarantine} Look at it, then resume.`;
   const foreign = s.foreign[0];
-  if (foreign) return `A newer version wrote ${foreign.kind} at ${foreign.seq}; this version does not run it.`;
-  if (status === 'stopping') return `Live resources are going; at most ${STOP_GRACE_MS / 1_000} s for requests in flight.`;
+  if (foreign)
+    return `A newer version wrote ${foreign.kind} at ${foreign.seq}; this version does not run it.`;
+  if (status === 'stopping')
+    return `Live resources are going; at most ${STOP_GRACE_MS / 1_000} s for requests in flight.`;
   if (s.lastTurn?.end === 'failed' && !s.turn) return s.lastTurn.text;
   return null;
 }

@@ -36,7 +36,9 @@ export function journalOf(events: Iterable<Event | ForeignEvent>): readonly Jour
 /** The input that the state before asks to apply: a cell, or the settlement that is next in the log's order. */
 export function inputOf(
   s: State,
-  committed: { readonly moved: { readonly by: 'run' } | { readonly by: 'delivery'; readonly guestCall: number } },
+  committed: {
+    readonly moved: { readonly by: 'run' } | { readonly by: 'delivery'; readonly guestCall: number };
+  },
 ): HeapInput {
   if (committed.moved.by === 'run') {
     const { cell } = s.heap;

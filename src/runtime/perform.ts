@@ -54,7 +54,11 @@ export async function perform(
     case 'run':
       return { do: 'move', call, step: await move(s, { by: 'run' }, by, signal) };
     case 'deliver':
-      return { do: 'move', call, step: await move(s, { by: 'delivery', guestCall: call.guestCall }, by, signal) };
+      return {
+        do: 'move',
+        call,
+        step: await move(s, { by: 'delivery', guestCall: call.guestCall }, by, signal),
+      };
     case 'release':
       await by.heaps.close(by.session);
       return { do: 'release', call };
@@ -87,7 +91,12 @@ async function runEffect(
   const effect = findEffect(s, id);
   assert(effect, 'an effect that is called stands in the ledger');
   const tool = by.ports.tools.get(effect.tool);
-  if (!tool) return { status: 'failed', code: 'tool.gone', message: `The tool "${effect.tool}" is not here any more.` };
+  if (!tool)
+    return {
+      status: 'failed',
+      code: 'tool.gone',
+      message: `The tool "${effect.tool}" is not here any more.`,
+    };
   if (by.ports.clock.monotonic() >= by.leaseEnds()) {
     // Marked, not written: the lease ran out between the two, so this process may not act any more.
     return { status: 'unknown', reason: 'the lease ended before the request left' };
@@ -96,13 +105,26 @@ async function runEffect(
     try {
       return await tool.run(effect.args, contextOf(by, effect, attempt, limit));
     } catch (error) {
-      if (error instanceof NotSent && effect.capability.kind !== 'read') {
+      if (error instanceof NotSent && isFirstWord(effect, attempt)) {
         return { status: 'failed', code: 'not_sent', message: `Nothing was sent: ${error.message}` };
       }
       const reason = limit.aborted ? 'no answer in time' : messageOf(error);
       return { status: 'unknown', reason };
     }
   });
+}
+
+/** Whether no earlier attempt can still stand: a repeat that was not sent says nothing about the one before it. */
+function isFirstWord({ capability }: Effect, attempt: number): boolean {
+  switch (capability.kind) {
+    case 'read':
+      return false;
+    case 'keyed':
+      return attempt === 1;
+    default:
+      // Sent again only after the earlier one was found absent.
+      return true;
+  }
 }
 
 async function findOut(s: State, call: Of<'query'>, by: Performer, signal: AbortSignal): Promise<Finding> {

@@ -51,8 +51,11 @@ export function planGuestCalls(
     const args = parse(call.args);
     const { guestCall } = call;
     if (call.name === 'timer') {
-      const ms = isRecord(args) && typeof args.ms === 'number' && args.ms > 0 ? Math.min(args.ms, MAX_TIMER_MS) : 0;
-      return [{ kind: 'timer.set', timer: mint.timer(s.counters, timers++), due: s.at + ms, cell, guestCall }];
+      const ms =
+        isRecord(args) && typeof args.ms === 'number' && args.ms > 0 ? Math.min(args.ms, MAX_TIMER_MS) : 0;
+      return [
+        { kind: 'timer.set', timer: mint.timer(s.counters, timers++), due: s.at + ms, cell, guestCall },
+      ];
     }
     const name = call.name.startsWith('tools.') ? call.name.slice('tools.'.length) : call.name;
     const tool = tools.get(name);
@@ -81,7 +84,8 @@ function planOf(tool: Tool, args: Json): Plan | Refusal {
   try {
     return tool.plan(args);
   } catch (error) {
-    const message = error instanceof OutlastError ? error.message : `${tool.spec.name} could not plan this call.`;
+    const message =
+      error instanceof OutlastError ? error.message : `${tool.spec.name} could not plan this call.`;
     return { refused: { code: 'call.invalid', message } };
   }
 }

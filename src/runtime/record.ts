@@ -6,9 +6,9 @@
  */
 
 import type { EventBody, LiveObject } from '../core/event.ts';
+import { evolve } from '../core/evolve.ts';
 import { type CallId, mint } from '../core/ids.ts';
 import type { Part } from '../core/message.ts';
-import { evolve } from '../core/evolve.ts';
 import { nextDelivery } from '../core/slices/heap.ts';
 import type { State } from '../core/state.ts';
 import { unreachable } from '../lib/assert.ts';
@@ -52,7 +52,9 @@ function replied({ call, reply }: Extract<Performed, { do: 'generate' }>, s: Sta
   if (!(reply instanceof ModelError)) {
     if (!current) return NOTHING;
     const { finish, usage } = reply;
-    return { events: [{ kind: 'model.completed', turn, step, model, parts: partsOf(reply, s), finish, usage }] };
+    return {
+      events: [{ kind: 'model.completed', turn, step, model, parts: partsOf(reply, s), finish, usage }],
+    };
   }
   const { code, message, retry, retryAfterMs, partial } = reply;
   const failed: EventBody = { kind: 'model.failed', turn, step, code, message, retry, retryAfterMs, partial };

@@ -51,7 +51,8 @@ function checkTool(tool: Tool, index: number): void {
     throw invalid(index, 'spec.name is 1 to 64 letters, digits, _ or -');
   }
   const input: unknown = tool.spec.input;
-  if (!isRecord(input) || input.type !== 'object') throw invalid(index, 'spec.input is a JSON Schema of type object');
+  if (!isRecord(input) || input.type !== 'object')
+    throw invalid(index, 'spec.input is a JSON Schema of type object');
   if (typeof tool.plan !== 'function') throw invalid(index, 'plan is missing');
   if (typeof tool.run !== 'function') throw invalid(index, 'run is missing');
 }

@@ -12,7 +12,13 @@
 
 import * as decide from '../core/decide.ts';
 import { OutlastError } from '../core/error.ts';
-import { DEFAULT_LIMITS, type DecisionAnswer, type Event, type ForeignEvent, type Limits } from '../core/event.ts';
+import {
+  DEFAULT_LIMITS,
+  type DecisionAnswer,
+  type Event,
+  type ForeignEvent,
+  type Limits,
+} from '../core/event.ts';
 import { initialState } from '../core/evolve.ts';
 import { type Owner, parseSessionId, type SessionId, sessionId } from '../core/ids.ts';
 import type { Receipt, When } from '../core/message.ts';
@@ -70,7 +76,7 @@ export interface Sessions {
   reopen(session: string): Promise<Phase>;
   decide(session: string, decision: string, answer: DecisionAnswer, text?: string): Promise<Phase>;
   verify(session: string): Promise<Verification>;
-  /** Resolves with the phase once the session rests: it works no more until something comes in. */
+  /** Resolves with the phase once the session rests: nothing more happens until something comes in. */
   rest(session: string, options?: { signal?: AbortSignal }): Promise<Phase>;
 }
 
@@ -129,7 +135,10 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context): Sess
     return log.state;
   }
 
-  async function input(id: string, command: (s: State) => ReturnType<typeof decide.pause>): Promise<Appended> {
+  async function input(
+    id: string,
+    command: (s: State) => ReturnType<typeof decide.pause>,
+  ): Promise<Appended> {
     const session = await own(id);
     const appended = await appendInput(session, ports, known.get(session), command);
     known.set(session, appended.state);
@@ -137,8 +146,10 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context): Sess
     return appended;
   }
 
-  const phaseAfter = async (id: string, command: (s: State) => ReturnType<typeof decide.pause>): Promise<Phase> =>
-    phase((await input(id, command)).state);
+  const phaseAfter = async (
+    id: string,
+    command: (s: State) => ReturnType<typeof decide.pause>,
+  ): Promise<Phase> => phase((await input(id, command)).state);
 
   async function* followOwn(
     id: string,
@@ -152,7 +163,7 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context): Sess
     const head = (await stateOf(session)).head;
     const resting = async (): Promise<Phase | null> => {
       const now = phase(await stateOf(session));
-      return now === 'working' || now === 'stopping' ? null : now;
+      return now === 'working' || now === 'sleeping' || now === 'stopping' ? null : now;
     };
     const already = await resting();
     if (already) return already;
@@ -267,7 +278,12 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context): Sess
   };
 }
 
-async function closeIdleHeaps(ports: Ports, heaps: Heaps, driver: Driver, signal: AbortSignal): Promise<void> {
+async function closeIdleHeaps(
+  ports: Ports,
+  heaps: Heaps,
+  driver: Driver,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     await ports.clock.sleep(IDLE_MS / 10, signal);
     await heaps.closeIdle(IDLE_MS, (session) => driver.isDriving(session));
@@ -275,5 +291,7 @@ async function closeIdleHeaps(ports: Ports, heaps: Heaps, driver: Driver, signal
 }
 
 function unknownSession(): OutlastError {
-  return new OutlastError('session.unknown', 'There is no session with this id.', { next: 'list your sessions' });
+  return new OutlastError('session.unknown', 'There is no session with this id.', {
+    next: 'list your sessions',
+  });
 }

@@ -47,7 +47,12 @@ export type HeapStep =
       readonly live: readonly LiveObject[];
       readonly fuel: number;
     }
-  | { readonly kind: 'aborted'; readonly reason: AbortReason; readonly message: string; readonly output: string };
+  | {
+      readonly kind: 'aborted';
+      readonly reason: AbortReason;
+      readonly message: string;
+      readonly output: string;
+    };
 
 /** The images that lead to the committed heap: one base and the deltas after it, decoded and opened. */
 export interface HeapChain {

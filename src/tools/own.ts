@@ -101,7 +101,10 @@ function checkDefinition(definition: OwnTool<JsonSchema>): Capability {
     throw wrong(name, 'description', 'says in a sentence what the tool does');
   }
   const capability = capabilitySpec.safeParse(spec);
-  if (!capability.success) throw wrong(name, 'capability', capability.error.issues[0]?.message ?? 'is wrong');
+  if (!capability.success) {
+    const { path, message } = capability.error.issues[0] ?? { path: [], message: 'is wrong' };
+    throw wrong(name, ['capability', ...path].join('.'), message);
+  }
   if (typeof run !== 'function') throw wrong(name, 'run', 'is a function');
   if (find !== undefined && typeof find !== 'function') throw wrong(name, 'find', 'is a function');
   if (target !== undefined && typeof target !== 'function' && typeof target !== 'string') {

@@ -74,7 +74,9 @@ function exchanged(
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const lengths = body === null ? {} : { 'content-length': Buffer.byteLength(body) };
+    // As bytes: Node writes the headers in the encoding of a body that is text, and theirs is Latin-1.
+    const bytes = body === null ? null : Buffer.from(body);
+    const lengths = bytes === null ? {} : { 'content-length': bytes.length };
     const request = httpRequest({
       createConnection: () => socket,
       method,
@@ -85,7 +87,7 @@ function exchanged(
     request.once('response', resolve);
     request.on('error', reject);
     request.once('close', () => reject(new Error('the connection was closed without an answer')));
-    request.end(body ?? undefined);
+    request.end(bytes ?? undefined);
   });
 }
 

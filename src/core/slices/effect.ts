@@ -170,7 +170,11 @@ function answer(s: State, effect: Effect, e: Stamp): State {
   if (effect.status === 'withdrawn') return s;
   // The turn that asked was interrupted, or went on without it: the model learns of it when it next reads.
   const result = resultOf(effect);
-  return note(s, `Effect ${effect.id} (${effect.target}) is settled now: ${result.status}. ${result.text}`, e.at);
+  return note(
+    s,
+    `Effect ${effect.id} (${effect.target}) is settled now: ${result.status}. ${result.text}`,
+    e.at,
+  );
 }
 
 function change(s: State, id: EffectId, update: (effect: Effect) => Effect): State {

@@ -185,7 +185,12 @@ function endCell(s: State, id: CellId, result: CallResult, e: Stamp): State {
   if (!s.heap.suspended.some((cell) => cell.id === id)) return s;
   const suspended = s.heap.suspended.filter((cell) => cell.id !== id);
   const ended = { ...s, heap: { ...s.heap, suspended } };
-  return reportToSelf(ended, id, `Cell ${id}, which was suspended, has ended: ${result.status}. ${result.text}`, e.at);
+  return reportToSelf(
+    ended,
+    id,
+    `Cell ${id}, which was suspended, has ended: ${result.status}. ${result.text}`,
+    e.at,
+  );
 }
 
 function cellResult(end: EventOf<'cell.committed'>['ended'][number]['end'], output: string): CallResult {
@@ -249,7 +254,11 @@ function delivery(effect: Effect, e: Stamp): Delivery {
   if (outcome?.status === 'done') {
     return { seq: e.seq, at: e.at, ok: true, json: JSON.stringify(outcome.result) };
   }
-  const error = { name: 'EffectError', code: outcome?.code ?? 'failed', message: outcome?.message ?? 'failed' };
+  const error = {
+    name: 'EffectError',
+    code: outcome?.code ?? 'failed',
+    message: outcome?.message ?? 'failed',
+  };
   return { seq: e.seq, at: e.at, ok: false, json: JSON.stringify(error) };
 }
 

@@ -13,7 +13,10 @@ import { closeTurn } from './turn.ts';
 
 export function started(s: State, e: EventOf<'session.started'>): State {
   const { owner, persist, objective, title, model, tools, limits, seed } = e;
-  return { ...s, contract: { owner, persist, objective, title, model, tools, limits, seed, startedAt: e.at } };
+  return {
+    ...s,
+    contract: { owner, persist, objective, title, model, tools, limits, seed, startedAt: e.at },
+  };
 }
 
 export function acquired(s: State, e: EventOf<'lease.acquired'>): State {
@@ -55,7 +58,10 @@ export function stopped(s: State, _e: EventOf<'session.stopped'>): State {
 }
 
 export function reopened(s: State): State {
-  return { ...s, lifetime: { ...s.lifetime, status: 'open', stoppingAt: null, quarantine: null, crashes: 0 } };
+  return {
+    ...s,
+    lifetime: { ...s.lifetime, status: 'open', stoppingAt: null, quarantine: null, crashes: 0 },
+  };
 }
 
 export function quarantined(s: State, e: EventOf<'session.quarantined'>): State {

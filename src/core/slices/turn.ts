@@ -32,7 +32,14 @@ export function stepStarted(s: State, e: EventOf<'step.started'>): State {
     turn: {
       ...s.turn,
       steps: s.turn.steps + 1,
-      step: { phase: 'generating', number: e.step, startedAt: e.at, attempt: 1, notBefore: null, failure: null },
+      step: {
+        phase: 'generating',
+        number: e.step,
+        startedAt: e.at,
+        attempt: 1,
+        notBefore: null,
+        failure: null,
+      },
     },
   };
 }
@@ -196,5 +203,8 @@ function interruption(s: State, call: Call): string {
 
 function withCutText(s: State, turn: number, step: number, text: string): State {
   const parts: readonly Part[] = [{ type: 'text', text }];
-  return { ...s, transcript: [...s.transcript, { kind: 'reply', turn, step, parts, results: [], cut: true }] };
+  return {
+    ...s,
+    transcript: [...s.transcript, { kind: 'reply', turn, step, parts, results: [], cut: true }],
+  };
 }

@@ -80,7 +80,7 @@ class BillingClient {
     for (let page = 1; page !== null; ) {
       const path = ${js(before)} + this.account.id + ${js(`${after}?`)};
       const { invoices, pages, next } = await this.#call('GET', \`\${path}from=\${from}&to=\${to}&page=\${page}\`);
-      if (!Array.isArray(invoices)) throw new Error('Not as described: a page without a list of invoices');
+      if (!Array.isArray(invoices) || !Number.isInteger(pages)) throw new Error('Not as described: no page of invoices');
       if (next !== null && next !== page + 1) throw new Error(\`Not as described: page \${next} after page \${page}\`);
       console.log(\`page \${page} of \${pages}: \${invoices.length} invoices\`);
       rows.push(...invoices);
@@ -153,8 +153,8 @@ console.log(JSON.stringify({
   cell: 'report', ...report, sameClient: identity.has(client), sameRows: identity.has(months),
 }));`;
   if (!defines) {
-    const out = leaveOut.length === 0 ? 'nobody left out' : 'some left out';
-    return `// Sum ${monthName(month)} up from the rows in memory, ${out}.\n${call}`;
+    const without = leaveOut.length === 0 ? '' : ', some customers left out';
+    return `// Sum ${monthName(month)} up from the rows in memory${without}.\n${call}`;
   }
   return `// Sum a month up from the rows in memory. Whoever is to be left out is listed apart.
 function summarise(month, leaveOut) {

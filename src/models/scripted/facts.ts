@@ -12,6 +12,7 @@ import { isRecord } from '../../lib/json.ts';
 import { MAKES } from './cells.ts';
 import type { Called, Data, Note, Observations } from './observations.ts';
 import { type BillingApi, type MailingApi, type Reading, readBilling, readMailing } from './services.ts';
+import { isRowsGone, isUnbuilt } from './trouble.ts';
 
 export interface Account {
   readonly id: string;
@@ -66,7 +67,13 @@ export interface Facts {
   readonly canSum: boolean;
   hasRows(month: string): boolean;
   /** The last report of this month with these customers left out, made in turn `since` or later. */
-  report(month: string, leaveOut: readonly string[], since: number): (Report & { readonly call: Called }) | null;
+  report(
+    month: string,
+    leaveOut: readonly string[],
+    since: number,
+  ): (Report & { readonly call: Called }) | null;
+  /** The last turn in which this month was summed up, whoever was left out; 0 when none was. */
+  reportedIn(month: string): number;
   range(month: string): { readonly from: string; readonly to: string } | null;
 }
 
@@ -76,10 +83,14 @@ export function factsOf({ entries, present }: Observations, accountName: string 
   const last = (test: (call: Called, note: Note) => unknown): number =>
     calls.findLastIndex((call) => call.note !== null && test(call, call.note));
 
-  const find = last(({ data }, note) => note.cell === 'find' && data !== null && isSameName(note.name, accountName));
+  const find = last(
+    ({ data }, note) => note.cell === 'find' && data !== null && isSameName(note.name, accountName),
+  );
   const open = last(({ data }, note) => note.cell === 'open' && data !== null);
   const define = last((_, note) => note.cell === 'load' && note.defines);
-  const missed = last(({ status, text }, note) => note.cell === 'report' && status === 'failed' && ROWS_GONE.test(text));
+  const missed = last(
+    ({ status, text }, note) => note.cell === 'report' && status === 'failed' && isRowsGone(text),
+  );
   const billing = manual(calls, 'billing', readBilling);
   const lookup = lookupOf(calls[find], billing?.reading.ok ? billing.reading.api.offset : '');
 
@@ -105,6 +116,9 @@ export function factsOf({ entries, present }: Observations, accountName: string 
       const report = reportOf(made?.data ?? null);
       return made && report ? { ...report, call: made } : null;
     },
+    reportedIn: (month) =>
+      calls[last(({ data }, note) => note.cell === 'report' && note.month === month && data !== null)]
+        ?.turn ?? 0,
     range: (month) => {
       const { from, to } = calls[loadOf(month)]?.data ?? {};
       return typeof from === 'string' && typeof to === 'string' ? { from, to } : null;
@@ -112,16 +126,13 @@ export function factsOf({ entries, present }: Observations, accountName: string 
   };
 }
 
-const ROWS_GONE = /The rows of \S+ are gone/;
-
-/** A1. */
+/** A1. What the present lists and a cell missed all the same stands for all of it: it is another heap than ours. */
 function liveNames(calls: readonly Called[], live: ReadonlyMap<string, string>): (name: string) => boolean {
   const ours = new Set<string>();
   for (const { note, status, text } of calls) {
-    const [, missing] = /'?([\w$]+)'? is not defined/.exec(text) ?? [];
-    if (status === 'failed' && missing !== undefined) ours.delete(missing);
-    if (note !== null && (status === 'done' || status === 'failed')) for (const name of makes(note)) ours.add(name);
-    if (note?.cell === 'report' && status === 'failed' && ROWS_GONE.test(text)) ours.delete('months');
+    if (status === 'failed' && isUnbuilt(text)) ours.clear();
+    else if (note !== null && (status === 'done' || status === 'failed'))
+      for (const name of makes(note)) ours.add(name);
   }
   return (name) => ours.has(name) && !/^(?:undefined|null)\b/.test(live.get(name) ?? 'undefined');
 }
@@ -166,7 +177,9 @@ function manual<Api>(
   service: string,
   read: (text: string) => Reading<Api>,
 ): Manual<Api> | null {
-  const made = calls.findLast(({ note, data }) => note?.cell === 'describe' && note.service === service && data !== null);
+  const made = calls.findLast(
+    ({ note, data }) => note?.cell === 'describe' && note.service === service && data !== null,
+  );
   const text = made?.data?.text;
   return made && typeof text === 'string' ? { turn: made.turn, reading: read(text) } : null;
 }

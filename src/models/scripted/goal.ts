@@ -74,7 +74,10 @@ export function goalOf({ entries, turn }: Observations): Goal {
 export function windowStart(entries: readonly Entry[], turn: number): number {
   const own = entries.filter((entry) => entry.turn === turn);
   if (own.some((entry) => entry.kind === 'said')) return turn;
-  return Math.min(turn, ...own.filter((entry): entry is Called => entry.kind === 'called').map((one) => one.askedIn));
+  return Math.min(
+    turn,
+    ...own.filter((entry): entry is Called => entry.kind === 'called').map((one) => one.askedIn),
+  );
 }
 
 function step(goal: Fold, entry: Entry, since: number): Fold {
@@ -86,8 +89,9 @@ function step(goal: Fold, entry: Entry, since: number): Fold {
       return note?.cell === 'report' && data !== null ? { ...goal, reported: monthOf(note.month) } : goal;
     }
     case 'told':
-      // A failed turn is over, and what was asked in it can be asked again; other news change no wish.
-      return entry.text.startsWith('The turn ended') ? close(goal, entry.turn, since) : goal;
+      return goal;
+    case 'failed':
+      return close(goal, entry.turn, since);
     case 'answered':
       return { ...close(goal, entry.turn, since), isAccountAsked: entry.text.includes(ACCOUNT_QUESTION) };
     case 'interrupted':
@@ -139,7 +143,12 @@ function obey(goal: Fold, order: Order): Fold {
       if (goal.report || goal.mail !== 'no') return goal;
       return { ...goal, ...(goal.before.month === null ? {} : goal.before), stopped: false };
     case 'account':
-      return { ...goal, ...(goal.isAccountAsked ? goal.before : {}), account: order.name, report: month !== null };
+      return {
+        ...goal,
+        ...(goal.isAccountAsked ? goal.before : {}),
+        account: order.name,
+        report: month !== null,
+      };
     default:
       return unreachable(order);
   }

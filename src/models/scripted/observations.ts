@@ -7,14 +7,8 @@
  * O2  A turn ends with an answer, with an interruption or with a failure; whatever follows belongs to the next.
  */
 
-import type {
-  CallId,
-  Meta,
-  ModelRequest,
-  RequestMessage,
-  ResultStatus,
-  ToolCallPart,
-} from '../../core/message.ts';
+import type { CallId } from '../../core/ids.ts';
+import type { Meta, ModelRequest, RequestMessage, ResultStatus, ToolCallPart } from '../../core/message.ts';
 import { isRecord, type Json } from '../../lib/json.ts';
 
 /** What a call of ours is for; it travels in the call's `meta` and comes back with the transcript. */
@@ -54,7 +48,9 @@ export type Entry =
   | { readonly kind: 'said'; readonly turn: number; readonly text: string }
   | { readonly kind: 'told'; readonly turn: number; readonly text: string }
   | { readonly kind: 'answered'; readonly turn: number; readonly text: string }
+  /** The turn ended here without an answer. */
   | { readonly kind: 'interrupted'; readonly turn: number }
+  | { readonly kind: 'failed'; readonly turn: number }
   | Called;
 
 /** The last message of a request: what is true now. */
@@ -135,16 +131,17 @@ function hearRuntime(entries: Entry[], turn: number, text: string): number {
     /^Cell \S+, which was suspended, has ended: (\w+)\. ?([\s\S]*)$/.exec(text) ?? [];
   const suspended = entries.findLast((entry) => entry.kind === 'called' && entry.status === 'suspended');
   if (status !== undefined && suspended?.kind === 'called') {
-    const end = called(turn, suspended.note, status as ResultStatus, result ?? '');
-    entries.push({ ...end, askedIn: suspended.askedIn });
+    const ended = called(turn, suspended.note, status as ResultStatus, result ?? '');
+    entries.push({ ...ended, askedIn: suspended.askedIn });
     return turn;
   }
-  if (text.startsWith(INTERRUPTED)) {
-    entries.push({ kind: 'interrupted', turn });
+  const end = text.startsWith(INTERRUPTED) ? 'interrupted' : text.startsWith(TURN_FAILED) ? 'failed' : null;
+  if (end !== null) {
+    entries.push({ kind: end, turn });
     return turn + 1;
   }
   entries.push({ kind: 'told', turn, text });
-  return text.startsWith(TURN_FAILED) ? turn + 1 : turn;
+  return turn;
 }
 
 function isCut(next: RequestMessage | undefined): boolean {

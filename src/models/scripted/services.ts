@@ -55,7 +55,8 @@ export function readBilling(text: string): Reading<BillingApi> {
     ['how pages follow each other', find(/("next" is the number of the next page, or null)/)],
   ];
   const missing = known.flatMap(([what, found]) => (found === null ? [what] : []));
-  if (!lookup || !invoices || !begin || !answer || !token || !offset || missing.length > 0) return { ok: false, missing };
+  if (!lookup || !invoices || !begin || !answer || !token || !offset || missing.length > 0)
+    return { ok: false, missing };
   return { ok: true, api: { lookup, invoices, begin, answer, token, offset, range: rangeOf(sentences) } };
 }
 

@@ -1,7 +1,7 @@
 /**
  * What a call of ours that did not go well means for the next step. Pure; looks at the calls of this turn only.
  *
- * T1  Reads are tried three times, then given up. A refusal, or an answer of another shape, is not tried again.
+ * T1  What fails is tried three times, or twice where no answer came, then given up. A refusal, or an answer of another shape, is not tried again.
  * T2  A refused token is renewed once in a turn.
  * T3  What was lost is no trouble: the facts do not hold it any more, and it is built again. But not for ever.
  * T4  A mail is never tried again from here; its fate is told by `fateOf`.
@@ -20,6 +20,8 @@ export type Trouble =
   | { readonly kind: 'end'; readonly why: string };
 
 const ATTEMPTS = 3;
+/** Where no answer came at all, the runtime has already tried more than once. */
+const SILENT_ATTEMPTS = 2;
 
 export function troubleOf(calls: readonly Called[]): Trouble {
   const last = calls.at(-1);
@@ -45,30 +47,57 @@ export function troubleOf(calls: readonly Called[]): Trouble {
 
 function failure(calls: readonly Called[], last: Called, said: string): Trouble {
   const attempt = failuresAtEnd(calls, last);
-  const end: Trouble = { kind: 'end', why: attempt > 1 ? `it failed ${attempt} times in a row: ${said}` : `it failed: ${said}` };
+  const times = attempt > 1 ? `it failed ${attempt} times in a row` : 'it failed';
+  const end: Trouble = { kind: 'end', why: `${times}: ${said}` };
   if (isLoss(last.text)) return attempt < ATTEMPTS ? { kind: 'none' } : end;
   const status = httpStatus(last.text);
   if (status === 401 && last.note?.cell === 'load' && calls.every(({ note }) => note?.cell !== 'renew')) {
     return { kind: 'renew' };
   }
-  if (last.note?.cell === 'renew') return end;
-  const mayPass = status === null ? !LASTING.test(last.text) : status >= 500 || status === 429;
-  if (!mayPass || attempt >= ATTEMPTS) return end;
-  const why = status === null ? `There was no answer (${oneLine(last.text, 120)})` : `The service answered ${status}`;
+  if (last.note?.cell === 'renew' || isLasting(last.text, status)) return end;
+  if (attempt >= (status === null ? SILENT_ATTEMPTS : ATTEMPTS)) return end;
+  const what = oneLine(headline(last.text), 120);
+  const why = status === null ? `It failed (${what})` : `The service answered ${status}`;
   return { kind: 'retry', why, attempt: attempt + 1 };
 }
 
+// ── what a failure says ────────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * The line that names the error: the first of its form, for only what a cell printed stands before it. A service can
+ * have its words quoted in what follows, and decides nothing by them.
+ */
+function headline(text: string): string {
+  const lines = text.split('\n');
+  return lines.find((line) => /^[A-Z]\w*(?: \[[\w.]+\])?:/.test(line)) ?? lines[0] ?? '';
+}
+
 /** Failures that come again however often one tries. */
-const LASTING = /Not as described|not granted|Aborted:|SyntaxError|TypeError: (?!fetch failed)|RangeError/;
+function isLasting(text: string, status: number | null): boolean {
+  if (status !== null) return status < 500 && status !== 429;
+  const line = headline(text);
+  return (
+    isUnsent(text) || /^Error: Not as described|^Aborted:|^(?:SyntaxError|TypeError|RangeError)\b/.test(line)
+  );
+}
+
+const isUnsent = (text: string): boolean =>
+  /^\w+ \[(?:withdrawn|rejected|grant\.none|call\.invalid|secret\.foreign|tool\.not_granted)\]/.test(
+    headline(text),
+  );
 
 const isLoss = (text: string): boolean =>
-  isUnbuilt(text) || /The rows of \S+ are gone|The sandbox was lost/.test(text);
+  isUnbuilt(text) || isRowsGone(text) || headline(text).startsWith('The sandbox was lost');
+
+/** What a report says when the months in memory do not hold the one it wants. */
+export const isRowsGone = (text: string): boolean => /^Error: The rows of \S+ are gone/.test(headline(text));
 
 /** A name that the cell stands on was missing; nothing after it was run, so nothing was sent. */
-const isUnbuilt = (text: string): boolean => /ReferenceError\b.*\bis not defined/.test(text);
+export const isUnbuilt = (text: string): boolean =>
+  /^ReferenceError\b.*\bis not defined/.test(headline(text));
 
-export function httpStatus(text: string): number | null {
-  const status = /\bHTTP (\d{3})\b/.exec(text)?.[1];
+function httpStatus(text: string): number | null {
+  const status = /^Error: HTTP (\d{3})\b/.exec(headline(text))?.[1];
   return status === undefined ? null : Number(status);
 }
 
@@ -85,11 +114,16 @@ export function fateOf({ status, text, data }: Called): MailFate {
   const said = oneLine(text, 300);
   switch (status) {
     case 'done':
-      return data === null ? { kind: 'unclear', why: `the cell printed what I cannot read: ${said}.` } : answered(data);
+      return data === null
+        ? { kind: 'unclear', why: `the cell printed what I cannot read: ${said}.` }
+        : answered(data);
     case 'failed':
-      return isUnbuilt(text) || /not granted|Not sent/.test(text)
+      return isUnbuilt(text) || isUnsent(text)
         ? { kind: 'not-sent', why: said }
-        : { kind: 'unclear', why: `the call failed, and its failure does not say whether the service had taken it: ${said}` };
+        : {
+            kind: 'unclear',
+            why: `the call failed, and its failure does not say whether the service had taken it: ${said}`,
+          };
     case 'refused':
       return { kind: 'not-sent', why: `the call was refused: ${said}` };
     case 'suspended':
@@ -101,6 +135,12 @@ export function fateOf({ status, text, data }: Called): MailFate {
 }
 
 function answered({ status, answer, to }: Readonly<Record<string, unknown>>): MailFate {
+  if (status === undefined) {
+    return {
+      kind: 'unclear',
+      why: 'the call came to an end without an answer of the service; the ledger says how.',
+    };
+  }
   const said = `the service answered ${String(status)}: ${oneLine(String(answer), 200)}`;
   if (typeof status !== 'number' || status >= 500) return { kind: 'unclear', why: `${said}.` };
   if (status >= 300) return { kind: 'not-sent', why: `${said}.` };

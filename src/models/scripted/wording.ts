@@ -59,10 +59,13 @@ function leftOutLine({ leftOut, byCustomer, currency }: Report, leaveOut: readon
   const unmatched = leaveOut.filter((who) => !names.some((name) => name.includes(who)));
   const nobody = unmatched.map((who) => `No invoice of this month is from a customer called “${who}”.`);
   if (leftOut.length > 0) {
-    return [`Left out: ${leftOut.map((one) => customerText(one, currency)).join('; ')}.`, ...nobody].join(' ');
+    return [`Left out: ${leftOut.map((one) => customerText(one, currency)).join('; ')}.`, ...nobody].join(
+      ' ',
+    );
   }
   const tests = byCustomer.filter(({ customer }) => /^test customer\b/i.test(customer));
-  const counted = tests.length === 0 ? 'All customers are counted.' : 'All customers are counted, the test customer too.';
+  const counted =
+    tests.length === 0 ? 'All customers are counted.' : 'All customers are counted, the test customer too.';
   return [counted, ...nobody].join(' ');
 }
 
@@ -126,10 +129,14 @@ export function asides({ strange, superseded }: Pick<Goal, 'strange' | 'supersed
   return [
     ...(before.length === 0
       ? []
-      : [`${before.join(' and ')} had been asked for before that; the last instruction counts. Ask again if you want both.`]),
+      : [
+          `${before.join(' and ')} had been asked for before that; the last instruction counts. Ask again if you want both.`,
+        ]),
     ...(strange.length === 0
       ? []
-      : [`As a scripted planner, no model, I do not understand ${quoted(strange)}, and did nothing about it.`]),
+      : [
+          `As a scripted planner, no model, I do not understand ${quoted(strange)}, and did nothing about it.`,
+        ]),
   ];
 }
 

@@ -66,9 +66,13 @@ export function openBuild(packed: Uint8Array, hash: string): Build {
 
 /** An engine build that an image needs and that is not on the shelf. */
 export function missingBuild(hash: string): OutlastError {
-  return new OutlastError('blob.missing', `The engine build ${hash.slice(0, 12)}… that this heap needs is not here.`, {
-    next: 'put the build back on the shelf, or open an older image',
-  });
+  return new OutlastError(
+    'blob.missing',
+    `The engine build ${hash.slice(0, 12)}… that this heap needs is not here.`,
+    {
+      next: 'put the build back on the shelf, or open an older image',
+    },
+  );
 }
 
 function pack(wasm: Uint8Array, { pages, content }: Beginning): Uint8Array {

@@ -24,7 +24,7 @@ import {
   writeText,
 } from './abi.ts';
 import type { Guard } from './guard.ts';
-import { BOOT, HELPERS, type HelperName } from './guest/boot.ts';
+import { HELPERS, type HelperName } from './guest/boot.ts';
 import { bootOutside, instantiate, type Running, Stopped, topUp } from './instance.ts';
 
 const MiB = 1 << 20;
@@ -32,8 +32,8 @@ const MiB = 1 << 20;
 const STACK_BYTES = 512 * 1024;
 /** The engine's own 256 KiB makes cells slow and dirties pages; see `slack` for the other half of that story. */
 const GC_BYTES = 32 * MiB;
-/** Between two looks at the guard the job queue runs this many jobs at most. */
-const JOBS_PER_CHECK = 1024;
+/** A look at the guard for this many jobs: the engine itself looks too seldom when each job is short. */
+const JOBS_PER_LOOK = 256;
 /** Promises rejected without a handler that a step names; more are counted. */
 const REJECTIONS = 10;
 
@@ -210,7 +210,7 @@ function runJobs(c: Exports, layout: Layout, running: Running, guard: Guard): vo
       complain(c, layout, running, 'Uncaught', error);
       c.qjs_free_value(error);
     }
-    if (count % JOBS_PER_CHECK === 0) running.stop ??= guard.check(running.fuel);
+    if (count % JOBS_PER_LOOK === 0) running.stop ??= guard.check(++running.fuel);
     if (running.stop !== null) throw new Stopped(running.stop, '');
   }
 }

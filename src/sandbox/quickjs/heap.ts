@@ -65,7 +65,8 @@ export function wakeHeap(build: Build, chain: HeapChain): Heap {
   const book = emptyBook();
   const memory = engine.memory();
   notePages(book, memory, filledPages(memory));
-  if (digestOf(book, memory.length, layout.stackPointer) !== chain.digest) throw forged('its digest is another');
+  if (digestOf(book, memory.length, layout.stackPointer) !== chain.digest)
+    throw forged('its digest is another');
   const [base, ...deltas] = chain.parts.map(({ data }) => data.length) as [number, ...number[]];
   const deltaBytes = deltas.reduce((sum, bytes) => sum + bytes, 0);
   return { build, engine, book, chain: { base, deltas: deltas.length, deltaBytes } };
@@ -123,7 +124,11 @@ function move<Step>(
 
 function nextImage(heap: Heap): Image {
   const { chain, book } = heap;
-  if (chain === null || chain.deltas >= MAX_DELTAS || chain.deltaBytes > Math.max(MIN_DELTA_BYTES, chain.base / 2))
+  if (
+    chain === null ||
+    chain.deltas >= MAX_DELTAS ||
+    chain.deltaBytes > Math.max(MIN_DELTA_BYTES, chain.base / 2)
+  )
     return baseImage(heap);
   const image = imageOf(heap, 'delta', book.chunks);
   const deltaBytes = chain.deltaBytes + image.data.length;
@@ -145,7 +150,10 @@ function imageOf(heap: Heap, form: 'base' | 'delta', against: Chunks): Image {
   return { form, engine: build.hash, digest: heapDigest(heap), data };
 }
 
-function checkChain(chain: HeapChain, parts: readonly DecodedImage[]): { layout: Layout; memoryBytes: number } {
+function checkChain(
+  chain: HeapChain,
+  parts: readonly DecodedImage[],
+): { layout: Layout; memoryBytes: number } {
   const [base, ...deltas] = parts;
   const last = parts.at(-1);
   if (!base?.layout || !last || deltas.some(({ form }) => form !== 'delta'))

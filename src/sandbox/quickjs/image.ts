@@ -16,6 +16,7 @@ import { PAGE } from './pages.ts';
 const MAGIC = 0x4c54554f; // "OUTL"
 const FORMAT = 1;
 const MAX_MEMORY = 2 ** 32;
+const INFLATE_BYTES = 1 << 20;
 
 export interface ImageHead {
   readonly form: 'base' | 'delta';
@@ -60,7 +61,8 @@ export function decodeImage(data: Uint8Array): DecodedImage {
   const raw = inflate(bytes.subarray(end), count * (4 + PAGE));
   const pages = Array.from({ length: count }, (_, i) => raw.readUInt32LE(i * 4));
   const isSorted = pages.every((page, i) => i === 0 || page > (pages[i - 1] as number));
-  if (!isSorted || (pages.at(-1) ?? 0) >= head.memoryBytes / PAGE) throw forged('a page lies outside of memory');
+  if (!isSorted || (pages.at(-1) ?? 0) >= head.memoryBytes / PAGE)
+    throw forged('a page lies outside of memory');
   return { ...head, pages, content: raw.subarray(count * 4) };
 }
 
@@ -69,10 +71,14 @@ function readHead(bytes: Buffer): { readonly head: ImageHead; readonly count: nu
   if (!isRecord(read) || read.format !== FORMAT) throw forged('its format is not known');
   const { form, engine, memoryBytes, pages, protocol } = read;
   if (protocol !== PROTOCOL)
-    throw new OutlastError('blob.missing', `This heap speaks protocol ${protocol}; this build knows ${PROTOCOL}.`);
+    throw new OutlastError(
+      'blob.missing',
+      `This heap speaks protocol ${protocol}; this build knows ${PROTOCOL}.`,
+    );
   const isSized = isCount(memoryBytes, MAX_MEMORY) && memoryBytes % 65536 === 0;
   if (!isSized || !isCount(pages, memoryBytes / PAGE)) throw forged('its sizes are wrong');
-  if ((form !== 'base' && form !== 'delta') || typeof engine !== 'string') throw forged('its form is not known');
+  if ((form !== 'base' && form !== 'delta') || typeof engine !== 'string')
+    throw forged('its form is not known');
   const layout = form === 'base' ? readLayout(read.layout, memoryBytes) : null;
   return { head: { form, engine, memoryBytes, layout }, count: pages };
 }
@@ -91,10 +97,12 @@ const isCount = (value: unknown, max: number): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max;
 
 function inflate(bytes: Buffer, length: number): Buffer {
+  const chunkSize = Math.min(INFLATE_BYTES, Math.max(64, length));
   try {
-    const raw = inflateRawSync(bytes, { maxOutputLength: Math.max(1, length) });
+    const raw = inflateRawSync(bytes, { maxOutputLength: Math.max(1, length), chunkSize });
     // Pages are added word by word, so the first must lie on a word's edge.
-    if (raw.length === length) return raw.byteOffset % 4 === 0 ? raw : Buffer.from(new Uint8Array(raw).buffer);
+    if (raw.length === length)
+      return raw.byteOffset % 4 === 0 ? raw : Buffer.from(new Uint8Array(raw).buffer);
   } catch (error) {
     throw forged('its pages cannot be read', error);
   }

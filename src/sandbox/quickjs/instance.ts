@@ -42,7 +42,10 @@ export function instantiate(module: WebAssembly.Module, heapMb: number, outside:
   const running: Running = { outside, guard: null, clock: 0n, fuel: 0, stop: null, rejections: new Map() };
   let c: Exports;
   const memory = () => c.memory.buffer;
-  const free = (...boxes: Box[]) => boxes.forEach((box) => { c.qjs_free_value(box); });
+  const free = (...boxes: Box[]) =>
+    boxes.forEach((box) => {
+      c.qjs_free_value(box);
+    });
   const env = {
     host_call(name: number, length: number, _self: Box, count: number, args: number): Box {
       const asked = Buffer.from(memory(), name, length).toString('latin1');

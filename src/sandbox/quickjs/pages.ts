@@ -11,6 +11,7 @@ import { createHash, hash } from 'node:crypto';
 export const PAGE = 4096;
 const CHUNK = 65536;
 const PER_CHUNK = CHUNK / PAGE;
+const WORDS = PAGE / 4;
 /** Bytes of SHA-256 kept of each page. */
 const HASH = 16;
 
@@ -72,15 +73,18 @@ export function copyPages(memory: Uint8Array, pages: readonly number[], into: Ui
 
 /** Takes out of `into`, which holds the named pages, what was there before: what is left is what changed. */
 export function xorChunks(chunks: Chunks, pages: readonly number[], into: Uint8Array): void {
+  const target = words(into);
   for (const [i, page] of pages.entries()) {
     const chunk = chunks[Math.floor(page / PER_CHUNK)];
-    if (chunk) xorPage(into, i * PAGE, chunk, (page % PER_CHUNK) * PAGE);
+    if (chunk) xor(target, i * WORDS, words(chunk), (page % PER_CHUNK) * WORDS);
   }
 }
 
 /** Adds the pages in `from`, one after the other, to those of memory with these numbers. */
 export function xorPages(memory: Uint8Array, pages: readonly number[], from: Uint8Array): void {
-  for (const [i, page] of pages.entries()) xorPage(memory, page * PAGE, from, i * PAGE);
+  const target = words(memory);
+  const source = words(from);
+  for (const [i, page] of pages.entries()) xor(target, page * WORDS, source, i * WORDS);
 }
 
 /** Takes the named pages of memory over into the book. */
@@ -92,7 +96,7 @@ export function notePages(book: PageBook, memory: Uint8Array, pages: readonly nu
     const content = memory.subarray(page * PAGE, page * PAGE + PAGE);
     chunkOf(chunks, page).set(content, (page % PER_CHUNK) * PAGE);
     if (ZERO.compare(content, 0, PAGE, 0, PAGE) === 0) book.hashes.fill(0, page * HASH, page * HASH + HASH);
-    else book.hashes.write(hash('sha256', content, 'latin1'), page * HASH, HASH, 'latin1');
+    else book.hashes.write(hash('sha256', content, 'binary'), page * HASH, HASH, 'binary');
   }
 }
 
@@ -101,8 +105,8 @@ export function digestOf({ hashes }: PageBook, memoryBytes: number, stackPointer
   return createHash('sha256').update(`heap 1 ${memoryBytes} ${stackPointer}\n`).update(hashes).digest('hex');
 }
 
-function xorPage(into: Uint8Array, at: number, from: Uint8Array, fromAt: number): void {
-  const target = new Int32Array(into.buffer, into.byteOffset + at, PAGE / 4);
-  const source = new Int32Array(from.buffer, from.byteOffset + fromAt, PAGE / 4);
-  for (let i = 0; i < target.length; i++) target[i] = (target[i] as number) ^ (source[i] as number);
+const words = (bytes: Uint8Array) => new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
+
+function xor(into: Int32Array, at: number, from: Int32Array, fromAt: number): void {
+  for (let i = 0; i < WORDS; i++) into[at + i] = (into[at + i] as number) ^ (from[fromAt + i] as number);
 }

@@ -45,7 +45,8 @@ export function parseLastWords(text: string, outputChars: number): string {
 function guestCall(value: unknown): GuestCall {
   if (!isRecord(value)) throw broken('a call');
   const { guestCall, name, args } = value;
-  if (typeof guestCall !== 'number' || !Number.isSafeInteger(guestCall) || guestCall < 1) throw broken('a number');
+  if (typeof guestCall !== 'number' || !Number.isSafeInteger(guestCall) || guestCall < 1)
+    throw broken('a number');
   if (typeof name !== 'string' || !NAME.test(name)) throw broken('the name of a call');
   if (typeof args !== 'string' || parse(args) === undefined) throw broken('the arguments of a call');
   return { guestCall, name, args };
@@ -62,7 +63,8 @@ function ended(value: unknown, max: number): { cell: string; end: CellEnd } {
 }
 
 function output({ head, tail, total }: Record<string, unknown>, max: number): string {
-  if (typeof head !== 'string' || typeof tail !== 'string' || typeof total !== 'number') throw broken('output');
+  if (typeof head !== 'string' || typeof tail !== 'string' || typeof total !== 'number')
+    throw broken('output');
   return wellFormed(clipOutput(head, tail, total, max));
 }
 

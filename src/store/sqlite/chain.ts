@@ -7,6 +7,7 @@
  */
 
 import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import type { SessionId } from '../../core/ids.ts';
 import type { StoredEvent } from '../port.ts';
 
@@ -19,8 +20,8 @@ export function link(before: Uint8Array, { seq, at, kind, version, body }: Store
   return digest(before, JSON.stringify([seq, at, kind, version]), body);
 }
 
-export function guard(session: SessionId, head: number, chain: Uint8Array, epoch: number): Uint8Array {
-  return digest(JSON.stringify([session, head, epoch]), chain);
+export function guard(session: SessionId, row: { head: number; chain: Uint8Array; epoch: number }): number {
+  return crc32(row.chain, crc32(JSON.stringify([session, row.head, row.epoch])));
 }
 
 export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {

@@ -4,7 +4,8 @@
  * G1  A job's promise resolves after the COMMIT that holds it, in the order of arrival.
  * G2  Each job is atomic by itself: one that throws is rolled back to its savepoint, and its neighbours stay.
  * G3  When the transaction itself fails (disk full, I/O), none of its jobs stays, and each runs again alone: one that
- *     is too big does not take others with it. So a job may run twice and must touch nothing but the database.
+ *     is too big does not take others with it. So a job may run twice: what it keeps outside the database is forgotten
+ *     when `undone` is called.
  * G4  A lone job pays for no savepoint and waits for nothing but the end of the tick.
  */
 
@@ -25,8 +26,14 @@ interface Job<T> {
 
 type Outcome<T> = { readonly result: T } | { readonly error: unknown };
 
-/** `durable` gets the results of each transaction after its COMMIT, before anybody else hears of them. Must not throw. */
-export function group<T>(db: Database, durable: (results: readonly T[]) => void): Group<T> {
+export interface Hooks<T> {
+  /** Gets the results of a transaction after its COMMIT, before anybody else hears of them. Must not throw. */
+  durable(results: readonly T[]): void;
+  /** Something that jobs did has been rolled back. */
+  undone(): void;
+}
+
+export function group<T>(db: Database, { durable, undone }: Hooks<T>): Group<T> {
   let queue: Job<T>[] = [];
 
   return {
@@ -49,11 +56,15 @@ export function group<T>(db: Database, durable: (results: readonly T[]) => void)
   /** Null when the transaction failed as a whole. */
   function together(jobs: readonly Job<T>[]): Outcome<T>[] | null {
     const outcomes = attempt(() => db.transaction(() => jobs.map(inSavepoint)));
-    return 'result' in outcomes ? noted(outcomes.result) : null;
+    if ('result' in outcomes) return noted(outcomes.result);
+    undone();
+    return null;
   }
 
   function alone({ work }: Job<T>): Outcome<T> {
-    return noted([attempt(() => db.transaction(work))])[0] as Outcome<T>;
+    const outcome = attempt(() => db.transaction(work));
+    if ('error' in outcome) undone();
+    return noted([outcome])[0] as Outcome<T>;
   }
 
   function inSavepoint({ work }: Job<T>): Outcome<T> {
@@ -64,6 +75,7 @@ export function group<T>(db: Database, durable: (results: readonly T[]) => void)
       return { result };
     } catch (error) {
       // Throws when SQLite has rolled back everything by itself; then the whole group starts again.
+      undone();
       db.exec('ROLLBACK TO job; RELEASE job');
       return { error };
     }

@@ -33,7 +33,7 @@ export function claim(dir: string): () => void {
   return () => void held.delete(dir);
 }
 
-/** Takes the lock through a fresh connection, or throws `store.locked` when it is not free within `waitMs`. */
+/** Takes the lock through a fresh connection; throws `store.locked` when it is not free within `waitMs`. */
 export async function lock(db: Database, dir: string, clock: Clock, waitMs: number): Promise<void> {
   const deadline = clock.monotonic() + waitMs;
   db.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE');
@@ -41,7 +41,13 @@ export async function lock(db: Database, dir: string, clock: Clock, waitMs: numb
     if (clock.monotonic() >= deadline) throw locked(dir);
     await clock.sleep(20);
   }
-  writeOwner(dir, { pid: process.pid, since: clock.now() });
+}
+
+export function writeOwner(dir: string, since: number): void {
+  const owner: Holder = { pid: process.pid, since };
+  const path = join(dir, 'owner.json');
+  writeFileSync(`${path}.next`, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
+  renameSync(`${path}.next`, path);
 }
 
 export function forgetOwner(dir: string): void {
@@ -70,20 +76,13 @@ function locked(dir: string): OutlastError {
   });
 }
 
-function writeOwner(dir: string, owner: Holder): void {
-  const path = join(dir, 'owner.json');
-  writeFileSync(`${path}.next`, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
-  renameSync(`${path}.next`, path);
-}
-
 /** Null when there is no such file, or its process is gone: then it is not the one that holds the lock. */
 function readOwner(dir: string): Holder | null {
   try {
     const owner: unknown = JSON.parse(readFileSync(join(dir, 'owner.json'), 'utf8'));
-    if (!isRecord(owner) || !Number.isSafeInteger(owner.pid) || !Number.isSafeInteger(owner.since))
-      return null;
-    const { pid, since } = owner as unknown as Holder;
-    return isAlive(pid) ? { pid, since } : null;
+    if (!isRecord(owner)) return null;
+    const { pid, since } = owner;
+    return typeof pid === 'number' && typeof since === 'number' && isAlive(pid) ? { pid, since } : null;
   } catch {
     return null;
   }

@@ -46,7 +46,7 @@ const EVENT_CELLS = `
 export function openLog(db: Database): Log {
   const selectIndex = db.prepare(`
     SELECT CAST(owner AS BLOB) AS owner, CAST(head AS INTEGER) AS head, CAST(chain AS BLOB) AS chain,
-      CAST(epoch AS INTEGER) AS epoch, CAST(held AS INTEGER) AS held, CAST(guard AS BLOB) AS guard,
+      CAST(epoch AS INTEGER) AS epoch, CAST(held AS INTEGER) AS held, CAST(guard AS INTEGER) AS guard,
       CAST(summary AS BLOB) AS summary
     FROM sessions WHERE id = ?`);
   const selectPage = db.prepare(
@@ -60,17 +60,15 @@ export function openLog(db: Database): Log {
   function index(session: SessionId): Index | null {
     const cells = selectIndex.get(session);
     if (cells === undefined) return null;
-    const head = asNumber(cells.head);
-    const chain = asBytes(cells.chain);
-    const epoch = asNumber(cells.epoch);
-    if (!sameBytes(asBytes(cells.guard), guard(session, head, chain, epoch))) {
-      throw new Rotten('its index row does not match its checksum');
-    }
+    const fence = {
+      head: asNumber(cells.head),
+      chain: asBytes(cells.chain),
+      epoch: asNumber(cells.epoch),
+    };
+    if (cells.guard !== guard(session, fence)) throw new Rotten('its index row does not match its checksum');
     return {
+      ...fence,
       owner: asText(cells.owner),
-      head,
-      chain,
-      epoch,
       clean: cells.held === 0,
       summary: asJson(cells.summary) as Summary,
     };

@@ -13,11 +13,11 @@ import type { SessionId } from '../../core/ids.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { Store, Summary } from '../port.ts';
 import { type Database, type DriverName, openDatabase } from './driver.ts';
-import { claim, forgetOwner, lock } from './lock.ts';
+import { claim, forgetOwner, lock, writeOwner } from './lock.ts';
 import { type Log, openLog } from './log.ts';
 import { cut, remaining } from './salvage.ts';
 import { migrate, refuseNewer } from './schema.ts';
-import { operations } from './store.ts';
+import { type Head, operations } from './store.ts';
 import { type Damage, inspect, missing, sessionsIn, structure } from './verify.ts';
 import { type Mark, openWitness, type Witness } from './witness.ts';
 
@@ -39,15 +39,15 @@ export interface Health {
 
 export interface SqliteStore extends Store {
   readonly driver: string;
-  /** Sessions known to be damaged so far: found at opening, or by a read. */
-  damaged(): readonly Damage[];
+  /** What is known to be wrong so far: found at opening, or by a read. */
+  findings(): Health;
   /** Reads the whole log of one session; null when it is as it was committed. */
   inspectDamage(session: SessionId): Promise<Damage | null>;
   /** Reads everything. */
   health(): Promise<Health>;
   /**
    * Goes on without what cannot be read: mends what can be mended, else ends the log after its readable part, whose
-   * fold is `summary`. Gives the damage that was accepted; null when nothing had to be given up.
+   * fold is `summary` (null when no event is left). Gives the damage that was accepted; null when nothing was given up.
    */
   salvage(session: SessionId, summary: Summary | null): Promise<Damage | null>;
 }
@@ -77,7 +77,9 @@ export async function sqliteStore(options: SqliteOptions): Promise<SqliteStore> 
     try {
       await lock(db, dir, clock, waitMs);
       configure(db, path);
-      return assemble(db, dir, path, clock, unclaim);
+      const store = assemble(db, dir, path, clock, unclaim);
+      writeOwner(dir, clock.now());
+      return store;
     } catch (error) {
       db.close();
       throw error;
@@ -108,15 +110,17 @@ function configure(db: Database, path: string): void {
 function assemble(db: Database, dir: string, path: string, clock: Clock, unclaim: () => void): SqliteStore {
   const log = openLog(db);
   const witness = openWitness(`${path}.witness`);
-  const damaged = new Map(damageAtOpening(db, log, path, witness).map((damage) => [damage.session, damage]));
-  const { flush, ...port } = operations({ db, log, clock, damaged, durable });
+  const found = healthAtOpening(db, log, path, witness);
+  const damaged = new Map(found.sessions.map((damage) => [damage.session, damage]));
+  const heads = new Map<SessionId, Head>();
+  const { flush, ...port } = operations({ db, log, clock, damaged, heads, durable });
   let isOpen = true;
   settle();
 
   return {
     ...port,
     driver: db.driver,
-    damaged: () => [...damaged.values()],
+    findings: () => ({ structure: found.structure, sessions: [...damaged.values()] }),
     inspectDamage: async (session) => look(session),
 
     async health() {
@@ -130,9 +134,10 @@ function assemble(db: Database, dir: string, path: string, clock: Clock, unclaim
     },
 
     async salvage(session, summary) {
-      const found = look(session);
-      const rest = found && remaining(db, log, found, witness.mark(session));
+      const before = look(session);
+      const rest = before && remaining(db, log, before, witness.mark(session));
       if (rest) cut(db, log, rest, summary, clock.now());
+      heads.delete(session);
       witness.forget(session);
       damaged.delete(session);
       settle();
@@ -174,11 +179,13 @@ function assemble(db: Database, dir: string, path: string, clock: Clock, unclaim
   }
 }
 
-function damageAtOpening(db: Database, log: Log, path: string, witness: Witness): Damage[] {
+function healthAtOpening(db: Database, log: Log, path: string, witness: Witness): Health {
   const gone = missing(log, witness.marks());
-  if (statSync(path).size > CHECKED_BYTES || structure(db) === null) return gone;
+  const wrong = statSync(path).size > CHECKED_BYTES ? null : structure(db);
+  if (wrong === null) return { structure: null, sessions: gone };
   const all = new Set([...sessionsIn(db), ...gone.map((damage) => damage.session)]);
-  return [...all].flatMap((session) => inspect(log, session, witness.mark(session)) ?? []);
+  const sessions = [...all].flatMap((session) => inspect(log, session, witness.mark(session)) ?? []);
+  return { structure: wrong, sessions };
 }
 
 function breath(): Promise<void> {

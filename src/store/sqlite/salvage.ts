@@ -4,7 +4,7 @@
  * Y1  What can be mended without loss is: indexes are made anew from the rows.
  * Y2  The log ends after its readable part; what stood behind is kept in `set_aside`, and what SQLite can no longer
  *     read makes the whole fail, with nothing changed.
- * Y3  Epochs still only grow: where the old one cannot be trusted, the clock's milliseconds are above any counter.
+ * Y3  Epochs still only grow, although the last may be among what is lost: the clock's milliseconds are above any counter.
  */
 
 import { assert } from '../../lib/assert.ts';
@@ -15,15 +15,9 @@ import type { Log } from './log.ts';
 import { type Damage, inspect, isDamage } from './verify.ts';
 import type { Mark } from './witness.ts';
 
-/** Rebuilds the indexes of log and sessions; false when the rows themselves cannot be read. */
-export function reindex(db: Database): boolean {
-  try {
-    db.transaction(() => db.exec('REINDEX events; REINDEX sessions'));
-    return true;
-  } catch (error) {
-    if (isDamage(error)) return false;
-    throw error;
-  }
+/** What is still damaged once the indexes are made anew (Y1). */
+export function remaining(db: Database, log: Log, damage: Damage, mark: Mark | null): Damage | null {
+  return reindex(db) ? inspect(log, damage.session, mark) : damage;
 }
 
 /** Ends the log after its readable part. `summary` is that part's fold; a log of which nothing is left needs none. */
@@ -42,7 +36,7 @@ export function cut(db: Database, log: Log, damage: Damage, summary: Summary | n
     assert(summary !== null, 'a log that goes on has a summary');
     const chain = log.at(session, readableTo)?.hash;
     assert(chain !== undefined, 'the last readable event is there');
-    const epoch = trustedEpoch() ?? now;
+    const epoch = Math.max(now, epochInRow() + 1);
     db.prepare(`
       INSERT INTO sessions (id, owner, started_at, phase, due_at, head, chain, epoch, held, guard, summary)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?)
@@ -56,22 +50,29 @@ export function cut(db: Database, log: Log, damage: Damage, summary: Summary | n
       readableTo,
       chain,
       epoch,
-      guard(session, readableTo, chain, epoch),
+      guard(session, { head: readableTo, chain, epoch }),
       JSON.stringify(summary),
     );
   }
 
-  function trustedEpoch(): number | null {
+  /** 0 where it cannot be trusted. */
+  function epochInRow(): number {
     try {
-      return log.index(session)?.epoch ?? null;
+      return log.index(session)?.epoch ?? 0;
     } catch (error) {
-      if (isDamage(error)) return null;
+      if (isDamage(error)) return 0;
       throw error;
     }
   }
 }
 
-/** What is still damaged once the indexes are new. */
-export function remaining(db: Database, log: Log, damage: Damage, mark: Mark | null): Damage | null {
-  return reindex(db) ? inspect(log, damage.session, mark) : damage;
+/** False when the rows themselves cannot be read. */
+function reindex(db: Database): boolean {
+  try {
+    db.transaction(() => db.exec('REINDEX events; REINDEX sessions'));
+    return true;
+  } catch (error) {
+    if (isDamage(error)) return false;
+    throw error;
+  }
 }

@@ -27,7 +27,7 @@ CREATE TABLE sessions (
   chain      BLOB    NOT NULL, -- checksum of the event at head
   epoch      INTEGER NOT NULL,
   held       INTEGER NOT NULL, -- 1 from acquire to release: the next holder learns whether it was let go
-  guard      BLOB    NOT NULL, -- checksum of head, chain and epoch
+  guard      INTEGER NOT NULL, -- checksum of head, chain and epoch
   summary    TEXT    NOT NULL
 );
 CREATE UNIQUE INDEX sessions_by_start ON sessions (owner, start_key) WHERE start_key IS NOT NULL;

@@ -5,6 +5,8 @@
  * Q2  A session that is known to be damaged takes no commit and gives no lease until somebody has decided.
  * Q3  Leases live in memory: the directory is ours alone, so every holder of an earlier instance is dead. The epoch is
  *     on disk, and so is whether the holder let go by itself.
+ * Q4  What a commit has to know of a session is kept in `heads` after it was read once: nobody else can change the
+ *     file. Whenever a transaction is undone, all of it is forgotten.
  */
 
 import { OutlastError } from '../../core/error.ts';
@@ -28,6 +30,8 @@ export interface Parts {
   readonly clock: Pick<Clock, 'now'>;
   /** Sessions known to be damaged. */
   readonly damaged: Map<SessionId, Damage>;
+  /** What commits have to know, of the sessions that were lately committed to (Q4). */
+  readonly heads: Map<SessionId, Head>;
   /** Gets the new heads of logs, once they are durable and before anybody hears of them. Does not throw. */
   readonly durable: (marks: readonly Mark[]) => void;
 }
@@ -37,6 +41,8 @@ export interface Operations extends Omit<Store, 'close'> {
   /** Commits what is queued, now. */
   flush(): void;
 }
+
+export type Head = Pick<Index, 'owner' | 'head' | 'chain' | 'epoch'>;
 
 interface Lease {
   readonly epoch: number;
@@ -49,10 +55,13 @@ interface Applied {
   readonly mark: Mark | null;
 }
 
-export function operations({ db, log, clock, damaged, durable }: Parts): Operations {
+export function operations({ db, log, clock, damaged, heads, durable }: Parts): Operations {
   const sql = statements(db);
   const leases = new Map<SessionId, Lease>();
-  const commits = group<Applied>(db, (applied) => durable(applied.flatMap(({ mark }) => mark ?? [])));
+  const commits = group<Applied>(db, {
+    durable: (applied) => durable(applied.flatMap(({ mark }) => mark ?? [])),
+    undone: () => heads.clear(),
+  });
 
   return {
     flush: commits.flush,
@@ -113,6 +122,7 @@ export function operations({ db, log, clock, damaged, durable }: Parts): Operati
         return { status: 'held', holder: lease.holder, untilMs: lease.untilMs };
       }
       const { epoch, clean } = whole(session, () => db.transaction(() => nextEpoch(session)));
+      heads.delete(session);
       leases.set(session, { epoch, holder, untilMs: clock.now() + ttlMs });
       return { status: 'acquired', epoch, clean };
     },
@@ -131,20 +141,28 @@ export function operations({ db, log, clock, damaged, durable }: Parts): Operati
       leases.delete(session);
     },
   };
+
   function apply(commit: Commit): Applied {
-    const row = indexOf(commit.session);
-    const refused = refusal(commit, row);
+    const before = heads.get(commit.session) ?? indexOf(commit.session);
+    const refused = refusal(commit, before);
     if (refused) return { result: refused, mark: null };
-    const seq = commit.head + commit.events.length;
-    const chain = insert(commit, row?.chain ?? genesis(commit.session));
-    if (row) update(commit, seq, chain, row);
-    else create(commit, seq, chain);
-    return { result: { status: 'committed' }, mark: { session: commit.session, seq, sum: short(chain) } };
+    const head: Head = {
+      owner: commit.summary.owner,
+      head: commit.head + commit.events.length,
+      chain: insert(commit, before?.chain ?? genesis(commit.session)),
+      epoch: before?.epoch ?? 0,
+    };
+    assert(head.owner === (before?.owner ?? head.owner), 'a session keeps its owner');
+    if (before) update(commit, head);
+    else create(commit, head);
+    keep(commit.session, head);
+    const mark = { session: commit.session, seq: head.head, sum: short(head.chain) };
+    return { result: { status: 'committed' }, mark };
   }
 
-  function refusal(commit: Commit, row: Index | null): CommitResult | null {
-    const epoch = row?.epoch ?? 0;
-    const head = row?.head ?? 0;
+  function refusal(commit: Commit, before: Head | null): CommitResult | null {
+    const epoch = before?.epoch ?? 0;
+    const head = before?.head ?? 0;
     if (commit.head === 0 && commit.startKey != null) {
       const standing = startOf(commit.summary.owner, commit.startKey);
       if (standing !== null) return { status: 'exists', session: standing };
@@ -165,24 +183,37 @@ export function operations({ db, log, clock, damaged, durable }: Parts): Operati
     return chain;
   }
 
-  function create({ session, summary, startKey }: Commit, head: number, chain: Uint8Array): void {
+  function create({ session, summary, startKey }: Commit, head: Head): void {
     const { owner, startedAt, phase, dueAt } = summary;
     const key = startKey == null ? null : JSON.stringify(startKey);
-    const seal = guard(session, head, chain, 0);
-    sql.create.run(session, owner, key, startedAt, phase, dueAt, head, chain, seal, JSON.stringify(summary));
+    const text = JSON.stringify(summary);
+    const { head: seq, chain } = head;
+    sql.create.run(session, owner, key, startedAt, phase, dueAt, seq, chain, guard(session, head), text);
   }
 
-  function update({ session, summary }: Commit, head: number, chain: Uint8Array, row: Index): void {
-    assert(row.owner === summary.owner, 'a session keeps its owner');
-    const seal = guard(session, head, chain, row.epoch);
-    sql.update.run(summary.phase, summary.dueAt, head, chain, seal, JSON.stringify(summary), session);
+  function update({ session, summary }: Commit, head: Head): void {
+    const { phase, dueAt } = summary;
+    sql.update.run(
+      phase,
+      dueAt,
+      head.head,
+      head.chain,
+      guard(session, head),
+      JSON.stringify(summary),
+      session,
+    );
+  }
+
+  function keep(session: SessionId, head: Head): void {
+    if (heads.size >= KEPT_HEADS) heads.clear();
+    heads.set(session, head);
   }
 
   function nextEpoch(session: SessionId): { epoch: number; clean: boolean } {
     const row = indexOf(session);
     if (!row) throw sessionUnknown();
     const epoch = row.epoch + 1;
-    sql.hold.run(epoch, guard(session, row.head, row.chain, epoch), session);
+    sql.hold.run(epoch, guard(session, { ...row, epoch }), session);
     return { epoch, clean: row.clean };
   }
 
@@ -203,8 +234,8 @@ export function operations({ db, log, clock, damaged, durable }: Parts): Operati
   /** The index row. A session with events and without a row is damaged, not unknown. */
   function indexOf(session: SessionId): Index | null {
     const row = log.index(session);
-    if (row === null && (damaged.has(session) || log.last(session) > 0))
-      throw new Rotten('its index row is missing');
+    const isKnown = row !== null || damaged.has(session) || log.last(session) > 0;
+    if (isKnown && row === null) throw new Rotten('its index row is missing');
     return row;
   }
 
@@ -232,6 +263,8 @@ export function operations({ db, log, clock, damaged, durable }: Parts): Operati
     return JSON.stringify([...damaged.keys()]);
   }
 }
+
+const KEPT_HEADS = 10_000;
 
 /** More rows than anybody means, and a number that SQLite takes. */
 const MOST = 2 ** 31 - 1;

@@ -1,9 +1,9 @@
 /**
  * What is wrong with a log, and how much of it is right.
  *
- * W1  Damage is found per session: others stay usable.
- * W2  What is said to be readable is exactly as it was committed: it was checked by its checksum just now.
- * W3  Where something was acknowledged and is gone, the report says so, even when the file is whole without it.
+ * H1  Damage is found per session: others stay usable.
+ * H2  What is said to be readable is exactly as it was committed: it was checked by its checksum just now.
+ * H3  Where something was acknowledged and is gone, the report says so, even when the file is whole without it.
  */
 
 import { OutlastError } from '../../core/error.ts';
@@ -126,9 +126,8 @@ function flawOf(
   if (before === null || entry.event.seq !== seq || !sameBytes(link(before, entry.event), entry.hash)) {
     return `event ${seq} does not match its checksum`;
   }
-  if (mark?.seq === seq && short(entry.hash) !== mark.sum)
-    return `event ${seq} is not the one that was acknowledged`;
-  return null;
+  const isOther = mark?.seq === seq && short(entry.hash) !== mark.sum;
+  return isOther ? `event ${seq} is not the one that was acknowledged` : null;
 }
 
 /** What is wrong with the index row of a log whose events are all right. */
@@ -154,9 +153,6 @@ function attempt<T>(work: () => T): { readonly value?: T; readonly reason: strin
 }
 
 function wordsOf(error: unknown): string {
-  const text =
-    error instanceof OutlastError && error.cause instanceof Error
-      ? error.cause.message
-      : String(error instanceof Error ? error.message : error);
-  return text;
+  const inner = error instanceof OutlastError ? (error.cause ?? error) : error;
+  return inner instanceof Error ? inner.message : String(inner);
 }

@@ -7,8 +7,8 @@ import type { Event, ForeignEvent } from '../../core/event.ts';
 import { evolve, initialState } from '../../core/evolve.ts';
 import { InvariantChecker } from '../../core/invariant.ts';
 import type { State } from '../../core/state.ts';
-import { SERVICES, type World } from './world.ts';
 import type { Scenario } from './scenarios.ts';
+import { SERVICES, type World } from './world.ts';
 
 export interface Verdict {
   readonly duplicates: readonly string[];
@@ -51,9 +51,9 @@ export class Witness {
     const effect = [...this.folded.effects.closed, ...this.folded.effects.open].find((e) => e.id === id);
     if (!effect || effect.capability.kind === 'read') return;
     const stands = this.world.books.some((e) => e.service === effect.tool && e.reference.endsWith(`.${id}`));
-    const wrong =
-      (status === 'done' && !stands) || ((status === 'failed' || status === 'absent') && stands);
-    if (wrong) this.untrue.push(`${seq}: the ledger says ${id} ${status}, the books ${stands ? 'have' : 'lack'} it`);
+    const wrong = (status === 'done' && !stands) || ((status === 'failed' || status === 'absent') && stands);
+    if (wrong)
+      this.untrue.push(`${seq}: the ledger says ${id} ${status}, the books ${stands ? 'have' : 'lack'} it`);
   }
 
   /** Responses of the scenarios name a service and what became of it, one a line. */

@@ -84,7 +84,8 @@ export function life({ clock, crash = null, freeze = null, at }: Options): Life 
     clock: {
       now: () => clock.now(),
       monotonic: () => clock.monotonic(),
-      sleep: (ms, signal) => (dead ? never() : clock.sleep(ms, signal).then(() => (dead ? never() : undefined))),
+      sleep: (ms, signal) =>
+        dead ? never() : clock.sleep(ms, signal).then(() => (dead ? never() : undefined)),
     },
     get dead() {
       return dead;

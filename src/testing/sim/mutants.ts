@@ -69,11 +69,15 @@ function noFsync(which: (commit: Commit) => boolean): Mutation {
     };
     return wrap(real, {
       async commit(commit) {
+        if (commit.epoch === null) {
+          await flush();
+          return real.commit(commit);
+        }
         const head = (await real.row(commit.session))?.head ?? 0;
         const held = covers(commit.session)?.events.length ?? 0;
         if (commit.head !== head + held) return { status: 'conflict', head: head + held };
         await flush();
-        if (commit.epoch === null || !which(commit)) return real.commit(commit);
+        if (!which(commit)) return real.commit(commit);
         pending = commit;
         return { status: 'committed' };
       },

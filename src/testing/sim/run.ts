@@ -56,6 +56,8 @@ export interface Run {
 }
 
 const LEASE_MS = 15_000;
+/** Rarely: each look of the sweeper is a boundary as well. */
+const SWEEP_MS = 10_000;
 /** Virtual time after which a session that works on is stuck. */
 const BOUND_MS = 6 * 3_600_000;
 
@@ -151,11 +153,14 @@ class Simulation {
       crash,
       freeze: first ? (this.options.freeze ?? null) : null,
       at: (boundary, side) => {
-        if (first && meanwhile?.boundary === boundary && meanwhile.side === side) return this.inject(meanwhile.text);
+        if (first && meanwhile?.boundary === boundary && meanwhile.side === side)
+          return this.inject(meanwhile.text);
         return undefined;
       },
     });
-    const tools = this.world.tools().map((tool) => current.port(tool.spec.name, mutation?.tool?.(tool) ?? tool));
+    const tools = this.world
+      .tools()
+      .map((tool) => current.port(tool.spec.name, mutation?.tool?.(tool) ?? tool));
     const scripted: Model = {
       name: 'scripted/sim',
       scripted: true,
@@ -181,7 +186,12 @@ class Simulation {
         if (!current.dead) this.trace.push(`report ${line} ${cause instanceof Error ? cause.message : ''}`);
       },
     };
-    const driver = leaseDriver({ store: ports.store, clock: current.clock, report: ports.report });
+    const driver = leaseDriver({
+      store: ports.store,
+      clock: current.clock,
+      report: ports.report,
+      sweepMs: SWEEP_MS,
+    });
     return { life: current, api: outlast(ports, driver, 'local' as Owner) };
   }
 
@@ -235,10 +245,12 @@ class Simulation {
       if (!decision) return;
       const effect = decision.effect;
       const stands = this.world.books.some((entry) => entry.reference === `${session}.${effect}`);
-      await api.decide(session, decision.id, stands ? 'done' : 'not-done', 'looked it up').catch((error: Error) => {
-        // Decided by this person before the crash, and not noticed.
-        if (!/already/.test(error.message)) throw error;
-      });
+      await api
+        .decide(session, decision.id, stands ? 'done' : 'not-done', 'looked it up')
+        .catch((error: Error) => {
+          // Decided by this person before the crash, and not noticed.
+          if (!/already/.test(error.message)) throw error;
+        });
     }
   }
 
@@ -261,6 +273,8 @@ class Simulation {
       sandbox: this.options.sandbox(),
     };
     await appendInput(session, ports, undefined, (s) => {
+      // A stopped session refuses, as it should; then nothing was accepted and nothing is owed.
+      if (s.lifetime.status === 'stopping' || s.lifetime.status === 'stopped') return [];
       const sent = send(s, text, { key: 'meanwhile', when: 'next' });
       return 'events' in sent ? sent.events : [];
     });

@@ -52,7 +52,9 @@ export function read(request: ModelRequest): {
 } {
   const isInstruction = (message: RequestMessage): boolean =>
     message.role === 'user' && !message.text.startsWith('[outlast]') && !message.text.startsWith(NOTE);
-  const instructions = request.messages.flatMap((m) => (m.role === 'user' && isInstruction(m) ? [m.text] : []));
+  const instructions = request.messages.flatMap((m) =>
+    m.role === 'user' && isInstruction(m) ? [m.text] : [],
+  );
   const last = request.messages.findLastIndex(isInstruction);
   const results = request.messages.slice(last + 1).flatMap((m) => (m.role === 'tool' ? m.results : []));
   return { instructions, results };
@@ -69,13 +71,17 @@ export const SCENARIOS: readonly Scenario[] = [
     says: 'pay: done',
     reply(request) {
       const { results } = read(request);
-      if (results.length === 0) return calls(['pay', { what: 'rent' }], ['mail', { what: 'Ada' }], ['look', { what: 'x' }]);
+      if (results.length === 0)
+        return calls(['pay', { what: 'rent' }], ['mail', { what: 'Ada' }], ['look', { what: 'x' }]);
       return say(report(results));
     },
   },
   {
     name: 'a cell over several awaits',
-    acts: [{ do: 'start', text: 'work' }, { do: 'send', text: 'again' }],
+    acts: [
+      { do: 'start', text: 'work' },
+      { do: 'send', text: 'again' },
+    ],
     wanted: { 'pay: 1': 1, 'mail: 2': 1, 'pay: 3': 1 },
     says: 'kept: 111',
     reply(request) {
@@ -118,7 +124,8 @@ export const SCENARIOS: readonly Scenario[] = [
     says: 'post: done',
     reply(request) {
       const { results } = read(request);
-      if (results.length === 0) return calls(['pay', { what: 'a' }], ['mail', { what: 'b' }], ['post', { what: 'c' }]);
+      if (results.length === 0)
+        return calls(['pay', { what: 'a' }], ['mail', { what: 'b' }], ['post', { what: 'c' }]);
       return say(report(results));
     },
   },

@@ -3,8 +3,8 @@
  */
 
 import type { Capability } from '../../core/capability.ts';
-import type { Json } from '../../lib/json.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { Json } from '../../lib/json.ts';
 import type { Answer, Tool } from '../../tools/port.ts';
 
 export interface Entry {

@@ -23,7 +23,7 @@ export const PROTOCOL = 1;
 export const HELPERS = ['track', 'fail', 'settle', 'complain', 'take'] as const;
 export type HelperName = (typeof HELPERS)[number];
 
-const script = String.raw`(classOf, overflow, outputChars) => {
+const script = `(classOf, overflow, outputChars) => {
   'use strict';
   const P = (${PRIMORDIALS})();
   const show = (${INSPECT})(P, classOf);

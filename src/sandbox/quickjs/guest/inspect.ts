@@ -8,7 +8,7 @@
  * The text is evaluated in the engine, with the primordials and the engine's `classOf`.
  */
 export const INSPECT = String.raw`(P, classOf) => {
-  const LINE = 76, DEPTH = 5, ELEMENTS = 100, MEMBERS = 50, TEXT = 400;
+  const LINE = 100, DEPTH = 5, ELEMENTS = 100, MEMBERS = 50, TEXT = 400;
   const { apply, getOwnPropertyDescriptor, getPrototypeOf, hasOwn, ownKeys, quote } = P;
 
   const PROXY = classOf(new Proxy({}, {}));

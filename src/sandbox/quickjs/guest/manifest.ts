@@ -6,7 +6,7 @@
  * The text is evaluated in the engine, after everything of ours stands on `globalThis`. Sorting and the final cap are
  * the host's.
  */
-export const MANIFEST = String.raw`(P, show) => {
+export const MANIFEST = `(P, show) => {
   const SCAN = 5000, NAME = 200;
   const { getOwnPropertyDescriptor, hasOwn, ownKeys, quote } = P;
   const world = globalThis, ours = new P.Set();

@@ -10,7 +10,7 @@
  *
  * The text is evaluated in the engine; it is not run by Node.
  */
-export const PRIMORDIALS = String.raw`() => {
+export const PRIMORDIALS = `() => {
   const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
   const uncurry = (method) => apply(Function.prototype.bind, Function.prototype.call, [method]);
   const getter = (prototype, name) => uncurry(getOwnPropertyDescriptor(prototype, name).get);
@@ -21,8 +21,6 @@ export const PRIMORDIALS = String.raw`() => {
     Error, TypeError, RangeError, Map, Set, Promise, Proxy, Uint8Array,
     hasOwn: Object.hasOwn,
     isArray: Array.isArray,
-    isInteger: Number.isInteger,
-    number: Number,
     random: Math.random,
     floor: Math.floor,
     quote: JSON.stringify,
@@ -43,9 +41,6 @@ export const PRIMORDIALS = String.raw`() => {
     sliceText: uncurry(String.prototype.slice),
     findText: uncurry(String.prototype.indexOf),
     codeAt: uncurry(String.prototype.charCodeAt),
-    lower: uncurry(String.prototype.toLowerCase),
-    upper: uncurry(String.prototype.toUpperCase),
-    textOfNumber: uncurry(Number.prototype.toString),
     textOfBigInt: uncurry(BigInt.prototype.toString),
     textOfSymbol: uncurry(Symbol.prototype.toString),
     numberOf: uncurry(Number.prototype.valueOf),
@@ -63,6 +58,5 @@ export const PRIMORDIALS = String.raw`() => {
     stackOf: getter(Error.prototype, 'stack'),
     typedLength: getter(typedArray.prototype, 'length'),
     bufferLength: getter(ArrayBuffer.prototype, 'byteLength'),
-    toUtcNumber: Date.UTC,
   };
 }`;

@@ -6,7 +6,7 @@
  *
  * The text is evaluated in the engine.
  */
-export const TIMERS = String.raw`(P, calls) => {
+export const TIMERS = `(P, calls) => {
   const timers = new P.Map();
   let last = 0;
   const delay = (ms) => {

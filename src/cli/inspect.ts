@@ -1,0 +1,117 @@
+/** `outlast inspect`: a session in one look. */
+
+import { systemClock } from '../lib/clock.ts';
+import { oneLine } from '../lib/text.ts';
+import type { Inspection } from '../protocol/schema.ts';
+import { EXIT } from './exit.ts';
+import { ago, bytes, coloured, table } from './layout.ts';
+import { reach } from './reach.ts';
+import { clean, type Paint } from './terminal.ts';
+import type { Verb } from './verb.ts';
+import { whichSession } from './which.ts';
+
+const INDENT = '  ';
+
+export const run: Verb = async ({ args: [which = ''], options, terminal }) => {
+  const outlast = reach(options);
+  const seen = await outlast.inspect(await whichSession(outlast, which));
+  const { paint, width } = terminal;
+  const sections = [
+    heading(seen, paint),
+    unread(seen, paint),
+    decisions(seen, paint),
+    ledger(seen, paint, width),
+    live(seen, paint),
+    response(seen, paint),
+  ];
+  for (const line of sections.filter((lines) => lines.length > 0).flatMap((lines) => [...lines, ''])) {
+    terminal.say(line);
+  }
+  terminal.result(seen);
+  return EXIT.ok;
+};
+
+function heading(seen: Inspection, paint: Paint): string[] {
+  const now = systemClock.now();
+  const { turn, lastTurn } = seen;
+  const rows = [
+    ['phase', coloured(seen.phase, paint) + (seen.persist ? '' : paint.dim('  one-shot'))],
+    turn
+      ? ['turn', `${turn.number}, step ${turn.step}: ${clean(turn.doing)}`]
+      : ['turn', lastTurn ? `${lastTurn.number}, ${lastTurn.end}` : 'none yet'],
+    ['model', seen.model],
+    ['log', `${seen.head} events, epoch ${seen.epoch}`],
+    ['started', ago(now - seen.startedAt)],
+    ['changed', ago(now - seen.updatedAt)],
+  ];
+  const reason = seen.reason === null ? [] : [paint.yellow(clean(seen.reason))];
+  return [
+    `${paint.bold(clean(seen.title))}  ${paint.dim(seen.id)}`,
+    ...indent(table(rows.map(([name = '', value = '']) => [paint.dim(name), value]))),
+    ...indent(reason),
+  ];
+}
+
+function unread({ unread }: Inspection, paint: Paint): string[] {
+  if (unread.length === 0) return [];
+  return [
+    paint.bold('Not read yet'),
+    ...unread.map(({ id, when, text }) => `${INDENT}${id} (${when}) ${short(text, 80)}`),
+  ];
+}
+
+function decisions({ id, decisions }: Inspection, paint: Paint): string[] {
+  if (decisions.length === 0) return [];
+  return [
+    paint.bold(paint.yellow('Open decisions')),
+    ...decisions.flatMap((decision) => [
+      `${INDENT}${paint.bold(decision.id)} about ${decision.effect}: ${clean(decision.question)}`,
+      `${INDENT}  ${paint.dim(`outlast decide ${id} ${decision.id} ${decision.options.join('|')}`)}`,
+    ]),
+  ];
+}
+
+function ledger({ ledger: rows }: Inspection, paint: Paint, width: number): string[] {
+  if (rows.length === 0) return [];
+  const lines = rows.map(({ effect, status, capability, attempts, target, evidence, error }) => [
+    effect,
+    statusColour(status, paint)(status),
+    paint.dim(capability),
+    paint.dim(attempts === 1 ? '' : `${attempts}×`),
+    short(target, Math.max(30, width - 40)) + how(evidence, error, paint),
+  ]);
+  return [paint.bold('Ledger'), ...indent(table(lines))];
+}
+
+function how(evidence: string | null, error: string | null, paint: Paint): string {
+  const known = evidence === null ? '' : paint.cyan(`  known by ${clean(evidence)}`);
+  return known + (error === null ? '' : paint.red(`  ${short(error, 80)}`));
+}
+
+function live({ heap }: Inspection, paint: Paint): string[] {
+  if (heap.live.length === 0) return [];
+  const rows = heap.live.map(({ name, type, size, cell }) => [
+    name,
+    size === null ? type : `${type}(${size})`,
+    paint.dim(`from ${cell}`),
+  ]);
+  const about = `generation ${heap.generation}, ${heap.images} images, ${bytes(heap.bytes)}`;
+  const restored = heap.restored
+    ? [paint.dim(`restored (${heap.restored.rung}): ${clean(heap.restored.note)}`)]
+    : [];
+  return [`${paint.bold('Live objects')} ${paint.dim(about)}`, ...indent(table(rows)), ...indent(restored)];
+}
+
+function response({ lastTurn }: Inspection, paint: Paint): string[] {
+  if (lastTurn?.end !== 'surfaced') return [];
+  return [paint.bold('Last response'), ...indent(clean(lastTurn.text).split('\n'))];
+}
+
+function statusColour(status: string, paint: Paint): (text: string) => string {
+  if (status === 'done') return paint.green;
+  if (status === 'unknown' || status === 'dispatched') return paint.yellow;
+  return status === 'failed' ? paint.red : paint.dim;
+}
+
+const short = (text: string, max: number): string => oneLine(clean(text), max);
+const indent = (lines: readonly string[]): string[] => lines.map((line) => `${INDENT}${line}`);

@@ -1,0 +1,41 @@
+/** `outlast list`: your sessions, newest first, one line each. */
+
+import { systemClock } from '../lib/clock.ts';
+import { oneLine } from '../lib/text.ts';
+import type { Row } from '../protocol/schema.ts';
+import { EXIT, UsageError } from './exit.ts';
+import { ago, coloured, table } from './layout.ts';
+import { reach } from './reach.ts';
+import { clean } from './terminal.ts';
+import { text, type Verb } from './verb.ts';
+
+export const run: Verb = async ({ options, terminal }) => {
+  const { paint, width } = terminal;
+  const limit = Number(text(options.limit) ?? '20');
+  const phase = text(options.phase);
+  if (!Number.isSafeInteger(limit) || limit < 1)
+    throw new UsageError('--limit takes a number.', 'use --limit 20');
+  const { sessions, after } = await reach(options).list({ limit, ...(phase === undefined ? {} : { phase }) });
+  const now = systemClock.now();
+  const room = Math.max(20, width - 70);
+  const lines = sessions.map((row) => [
+    row.id,
+    coloured(row.phase, paint),
+    paint.dim(`turn ${row.turn}`),
+    paint.dim(ago(now - row.updatedAt)),
+    `${oneLine(clean(row.title), room)}${needs(row, paint.yellow)}`,
+  ]);
+  if (lines.length === 0) terminal.say(paint.dim('No sessions. Start one: outlast start "…"'));
+  for (const line of table(lines)) terminal.say(line);
+  if (after !== null) terminal.say(paint.dim(`… and more: outlast list --limit ${limit * 5}`));
+  terminal.result({ sessions, after });
+  return EXIT.ok;
+};
+
+function needs({ openDecisions, unknownEffects }: Row, yellow: (text: string) => string): string {
+  const parts = [
+    openDecisions > 0 ? `${openDecisions} open decision${openDecisions > 1 ? 's' : ''}` : '',
+    unknownEffects > 0 ? `${unknownEffects} unknown` : '',
+  ].filter((part) => part !== '');
+  return parts.length === 0 ? '' : yellow(`  ${parts.join(', ')}`);
+}

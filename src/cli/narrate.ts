@@ -1,0 +1,139 @@
+/**
+ * Events as lines for people: what was said, what is being done, what became of it. One event, a few lines, in order.
+ * Progress is dim and begins with `·`; a response stands plainly and begins with nothing.
+ */
+
+import type { Event, EventOf, ForeignEvent } from '../core/event.ts';
+import { oneLine } from '../lib/text.ts';
+import { clean, type Paint } from './terminal.ts';
+
+export interface Narrator {
+  tell(event: Event | ForeignEvent): readonly string[];
+}
+
+interface Known {
+  readonly target: string;
+  readonly isRead: boolean;
+}
+
+const CODE_LINES = 5;
+const OUTPUT_LINES = 8;
+
+export function narrator(session: string, paint: Paint, width = 100): Narrator {
+  const { dim, bold, red, green, yellow, cyan } = paint;
+  const effects = new Map<string, Known>();
+  const short = (text: string) => oneLine(clean(text), Math.max(40, width - 8));
+  const note = (text: string) => [dim(`· ${short(text)}`)];
+  const block = (text: string, most: number) => {
+    const lines = clean(text).replace(/\s+$/, '').split('\n');
+    const shown = lines.slice(0, most).map((line) => dim(`  │ ${oneLineKeepingIndent(line, width - 6)}`));
+    return lines.length > most ? [...shown, dim(`  │ … ${lines.length - most} more lines`)] : shown;
+  };
+  const of = (effect: string) => {
+    const known = effects.get(effect);
+    return known ? `${effect} ${short(known.target)}` : effect;
+  };
+
+  function settled(e: EventOf<'effect.settled'>): readonly string[] {
+    const { outcome } = e;
+    if (outcome.status === 'unknown')
+      return [yellow(`? ${of(e.effect)}: outcome unknown: ${short(outcome.reason)}`)];
+    if (outcome.status === 'failed') return [red(`✗ ${of(e.effect)}: ${short(outcome.message)}`)];
+    return [effects.get(e.effect)?.isRead ? dim(`  ✓ ${of(e.effect)}`) : green(`✓ ${of(e.effect)}`)];
+  }
+
+  function committed(e: EventOf<'cell.committed'>): readonly string[] {
+    const output = e.output.trim() === '' ? [] : block(e.output, OUTPUT_LINES);
+    const ends = e.ended.flatMap(({ cell, end }) =>
+      end.status === 'failed' ? [red(`✗ ${cell}: ${short(end.error)}`)] : [],
+    );
+    return [...output, ...ends];
+  }
+
+  function requested(e: EventOf<'decision.requested'>): readonly string[] {
+    return [
+      yellow(`? ${bold(e.decision)} ${clean(e.question)}`),
+      ...e.options.map((option) => `    outlast decide ${session} ${e.decision} ${option}`),
+    ];
+  }
+
+  return {
+    tell(event) {
+      switch (event.kind) {
+        case 'message.accepted':
+          return [cyan(`› ${clean(event.text)}`)];
+        case 'turn.started':
+          return note(`turn ${event.turn}`);
+        case 'progress.noted':
+          return note(event.text);
+        case 'cell.started':
+          return [dim(`· code ${event.cell}`), ...block(event.source, CODE_LINES)];
+        case 'cell.committed':
+          return committed(event);
+        case 'cell.aborted':
+          return [...block(event.output, OUTPUT_LINES), red(`✗ ${event.cell}: ${short(event.message)}`)];
+        case 'effect.intended': {
+          const { target, capability } = event;
+          effects.set(event.effect, { target, isRead: capability.kind === 'read' });
+          return capability.kind === 'read'
+            ? []
+            : [`→ ${event.effect} ${short(target)} ${dim(`(${capability.kind})`)}`];
+        }
+        case 'effect.refused':
+          return [red(`✗ ${of(event.effect)}: ${short(event.message)}`)];
+        case 'effect.settled':
+          return settled(event);
+        case 'effect.reconciled':
+          return [cyan(`≈ ${of(event.effect)}: ${event.finding.status}, ${short(event.note)}`)];
+        case 'decision.requested':
+          return requested(event);
+        case 'decision.made':
+          return [
+            `! ${event.decision}: ${event.answer}${event.text === '' ? '' : `, ${short(event.text)}`} ${dim(`(${event.by})`)}`,
+          ];
+        case 'response.surfaced':
+          return [
+            '',
+            clean(event.text),
+            ...(event.complete ? [] : [yellow('  (cut off at the output limit)')]),
+            '',
+          ];
+        case 'model.failed':
+          return note(`the model call failed: ${event.message}${event.retry ? ' It is tried again.' : ''}`);
+        case 'call.refused':
+          return note(`refused: ${event.message}`);
+        case 'turn.failed':
+          return [red(`✗ turn ${event.turn} failed: ${clean(event.reason)}`)];
+        case 'turn.interrupted':
+          return [yellow(`! turn ${event.turn} was interrupted by ${event.by}`)];
+        case 'heap.restored':
+          return event.rung === 'attached' ? [] : note(`sandbox restored (${event.rung}): ${event.note}`);
+        case 'lease.acquired':
+          return event.clean || event.epoch === 1
+            ? []
+            : note(`the worker before was lost; taken over, epoch ${event.epoch}`);
+        case 'session.paused':
+        case 'session.resumed':
+        case 'session.stopping':
+        case 'session.reopened':
+          return [bold(`■ ${event.kind.slice('session.'.length)}`) + dim(` (${event.by})`)];
+        case 'session.stopped':
+          return [
+            bold('■ stopped') +
+              (event.unknown.length > 0 ? `; outcome unknown: ${event.unknown.join(', ')}` : ''),
+          ];
+        case 'session.quarantined':
+          return [red(`■ quarantined: ${clean(event.reason)}`)];
+        case 'foreign':
+          return note(`event ${event.seq}: ${event.original}, which a newer version wrote`);
+        default:
+          return [];
+      }
+    },
+  };
+}
+
+function oneLineKeepingIndent(line: string, max: number): string {
+  const indent = /^\s*/.exec(line)?.[0].replaceAll('\t', '  ') ?? '';
+  return indent + oneLine(line, Math.max(20, max - indent.length));
+}

@@ -1,0 +1,32 @@
+/** `outlast start`: a new session, watched until it rests. */
+
+import { EXIT, UsageError } from './exit.ts';
+import { messageOf } from './message.ts';
+import { reach } from './reach.ts';
+import { text, type Verb } from './verb.ts';
+import { conclude, outcomeOf, watchUntilRest } from './watch.ts';
+
+export const run: Verb = async ({ args, options, terminal }) => {
+  const message = await messageOf(args);
+  const title = text(options.title);
+  const key = text(options.key);
+  if (message.trim() === '') throw new UsageError('There is nothing to do.', 'outlast start "what to do"');
+  const outlast = reach(options);
+  const started = await outlast.start({
+    message,
+    persist: options.persist === true,
+    ...(title === undefined ? {} : { title }),
+    ...(key === undefined ? {} : { key }),
+  });
+  const { session, rule } = started;
+  terminal.say(`${terminal.paint.bold(session)} ${terminal.paint.dim(`${started.message}: ${rule}`)}`);
+  if (options.detach === true) {
+    terminal.say(terminal.paint.dim(`watch it: outlast attach ${session}`));
+    terminal.result(started);
+    return EXIT.ok;
+  }
+  const watched = await watchUntilRest(outlast, session, started.seq, terminal);
+  const code = conclude(watched, terminal);
+  terminal.result({ ...started, ...outcomeOf(watched) });
+  return code;
+};

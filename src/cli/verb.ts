@@ -1,0 +1,36 @@
+/** What a verb is to the command line, and what it gets. One file for each verb; it is loaded when it is asked for. */
+
+import type { ExitCode } from './exit.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface Options {
+  readonly url?: string;
+  readonly token?: string;
+  readonly data?: string;
+  readonly json?: boolean;
+  readonly [name: string]: string | boolean | undefined;
+}
+
+export interface Invocation {
+  readonly args: readonly string[];
+  readonly options: Options;
+  readonly terminal: Terminal;
+}
+
+export type Verb = (invocation: Invocation) => Promise<ExitCode>;
+
+export interface VerbSpec {
+  readonly name: string;
+  readonly summary: string;
+  /** As commander writes them: `<session>`, `[text...]`. */
+  readonly args: readonly (readonly [form: string, about: string])[];
+  readonly options?: readonly (readonly [flags: string, about: string])[];
+  /** What it does, in a few lines, and examples. */
+  readonly help: string;
+  /** Talks to a server, and so takes `--url` and `--token`. */
+  readonly isRemote: boolean;
+  load(): Promise<{ readonly run: Verb }>;
+}
+
+export const text = (value: string | boolean | undefined): string | undefined =>
+  typeof value === 'string' ? value : undefined;

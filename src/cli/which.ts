@@ -1,0 +1,48 @@
+/** Which session is meant: a whole id, the beginning of one, or `last` for the newest. */
+
+import type { Client } from '../client/client.ts';
+import { OutlastError } from '../core/error.ts';
+import { UsageError } from './exit.ts';
+
+const WHOLE = /^ses_[0-9a-z]{20,32}$/;
+const SHORTEST = 3;
+
+export async function whichSession(outlast: Client, text: string): Promise<string> {
+  if (WHOLE.test(text)) return text;
+  if (text === 'last') return newest(outlast);
+  const start = text.startsWith('ses_') ? text : `ses_${text}`;
+  if (start.length < 'ses_'.length + SHORTEST) {
+    throw new UsageError(`"${text}" is too short for the beginning of an id.`, 'see the ids: outlast list');
+  }
+  const found = await beginningWith(outlast, start);
+  if (found.length > 1) {
+    throw new UsageError(`"${text}" could be ${found.slice(0, 4).join(' or ')}.`, 'write more of the id');
+  }
+  const [only] = found;
+  if (only === undefined) {
+    throw new OutlastError('session.unknown', `You have no session "${text}".`, {
+      next: 'see them: outlast list',
+    });
+  }
+  return only;
+}
+
+async function newest(outlast: Client): Promise<string> {
+  const { sessions } = await outlast.list({ limit: 1 });
+  const [row] = sessions;
+  if (row) return row.id;
+  throw new OutlastError('session.unknown', 'You have no session yet.', {
+    next: 'start one: outlast start "…"',
+  });
+}
+
+async function beginningWith(outlast: Client, start: string): Promise<string[]> {
+  const found: string[] = [];
+  let after: string | null = null;
+  do {
+    const page = await outlast.list({ limit: 500, ...(after === null ? {} : { after }) });
+    found.push(...page.sessions.map(({ id }) => id).filter((id) => id.startsWith(start)));
+    ({ after } = page);
+  } while (after !== null);
+  return found;
+}

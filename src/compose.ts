@@ -1,0 +1,104 @@
+/**
+ * The only file that names concrete adapters: from options to a running Outlast.
+ *
+ * @example
+ * ```ts
+ * const outlast = await createOutlast({ dataDir: './.outlast', model: 'anthropic/claude-sonnet-5' });
+ * ```
+ */
+
+import { join } from 'node:path';
+import { parseOwner } from './core/ids.ts';
+import { leaseDriver } from './driver/leases.ts';
+import { systemClock } from './lib/clock.ts';
+import { systemEntropy } from './lib/entropy.ts';
+import { openSeal } from './lib/seal.ts';
+import type { Model } from './models/port.ts';
+import { chooseModel, providerModel } from './models/providers.ts';
+import { scriptedPlanner } from './models/scripted/planner.ts';
+import { localBell } from './runtime/bell.ts';
+import type { Ports } from './runtime/ports.ts';
+import { registry } from './runtime/registry.ts';
+import { type Outlast, outlast } from './runtime/runtime.ts';
+import { quickjsSandbox } from './sandbox/quickjs/sandbox.ts';
+import { directoryShelf, memoryShelf } from './sandbox/quickjs/shelf.ts';
+import { randomSealKey, sealKey } from './store/keys.ts';
+import { memoryStore } from './store/memory.ts';
+import type { Store } from './store/port.ts';
+import { sqliteStore } from './store/sqlite/open.ts';
+import { briefingOf } from './tools/briefing.ts';
+import { fetchTool } from './tools/fetch.ts';
+import type { Grant } from './tools/grant.ts';
+import type { Tool } from './tools/port.ts';
+
+export interface OutlastOptions {
+  /** Where everything durable goes: the database, keys, engine builds. Without it nothing outlives the process. */
+  readonly dataDir?: string;
+  /** A store of one's own instead of the embedded one. */
+  readonly store?: Store;
+  /** A model, or `provider/model`. By default what the environment names; else the scripted planner. */
+  readonly model?: Model | string;
+  readonly tools?: readonly Tool[];
+  /** Services that code in cells may reach with `fetch`. */
+  readonly grants?: readonly Grant[];
+  /** More for the system prompt, after the list of granted services. */
+  readonly briefing?: string;
+  readonly owner?: string;
+  readonly report?: (line: string, cause?: unknown) => void;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface About {
+  readonly model: { readonly name: string; readonly scripted: boolean };
+  readonly dataDir: string | null;
+  readonly store: string;
+}
+
+const LEASE_MS = 15_000;
+
+export async function createOutlast(
+  options: OutlastOptions = {},
+): Promise<Outlast & { readonly about: About }> {
+  const { dataDir, env = process.env, grants = [], tools = [], report = toStderr } = options;
+  const clock = systemClock;
+  const model = modelOf(options.model, env);
+  const sealer = openSeal(dataDir ? await sealKey(dataDir, env) : randomSealKey());
+  const store = options.store ?? (dataDir ? await sqliteStore({ dir: dataDir }) : memoryStore(clock));
+  const shelf = dataDir ? directoryShelf(join(dataDir, 'engines')) : memoryShelf();
+  const sandbox = await quickjsSandbox({ mode: 'thread', shelf });
+  const ports: Ports = {
+    store,
+    model,
+    sandbox,
+    tools: registry([...(grants.length > 0 ? [fetchTool({ grants, sealer })] : []), ...tools]),
+    clock,
+    entropy: systemEntropy,
+    bell: localBell(),
+    sealer,
+    holder: `${process.pid}.${systemEntropy.token(8)}`,
+    leaseMs: LEASE_MS,
+    briefing: [briefingOf(grants), options.briefing ?? ''].filter((text) => text !== '').join('\n\n'),
+    report,
+  };
+  const about: About = {
+    model: { name: model.name, scripted: model.scripted },
+    dataDir: dataDir ?? null,
+    store: options.store ? 'given' : dataDir ? 'sqlite' : 'memory',
+  };
+  const driver = leaseDriver({ store, clock, report });
+  return { ...outlast(ports, driver, parseOwner(options.owner ?? 'local')), about };
+}
+
+function modelOf(
+  given: Model | string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): Model {
+  if (typeof given === 'object') return given;
+  if (given !== undefined) return providerModel(given, env);
+  const chosen = chooseModel(env);
+  return chosen ? providerModel(chosen.spec, env) : scriptedPlanner();
+}
+
+function toStderr(line: string, cause?: unknown): void {
+  console.error(`outlast: ${line}${cause instanceof Error ? `: ${cause.message}` : ''}`);
+}

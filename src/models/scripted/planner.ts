@@ -1,0 +1,67 @@
+/**
+ * The stand-in when no model is there: a planner that follows a script. It knows how to report on a month's invoices,
+ * and nothing else; everything it says about the world it has read in the request's results.
+ *
+ * B1  A pure function of the request: no memory, no clock, no randomness. A call that was killed and is made again gets
+ *     the same reply.
+ * B2  It gets what a model gets (M1). It calls no service, and learns how one is used from what that service says.
+ * B3  What it does not understand it refuses, and says that it is no model.
+ */
+
+import type { ModelRequest } from '../../core/message.ts';
+import { type Model, ModelError, type ModelReply } from '../port.ts';
+import { decide } from './decide.ts';
+import { metaOf, observe } from './observations.ts';
+
+const NAME = 'scripted planner, no model';
+
+/**
+ * The planner as a model; sessions run with it when no key is set.
+ *
+ * @example
+ * ```ts
+ * const model = chooseModel(process.env) === null ? scriptedPlanner() : providerModel(…);
+ * ```
+ */
+export function scriptedPlanner(): Model {
+  return {
+    name: NAME,
+    scripted: true,
+    async generate(request, { signal, onText }) {
+      const reply = plan(request);
+      let shown = '';
+      for (const chunk of chunks(textOf(reply))) {
+        if (signal.aborted) break;
+        onText?.(chunk);
+        shown += chunk;
+      }
+      if (signal.aborted)
+        throw new ModelError('aborted', `${NAME} was interrupted`, { retry: false, partial: shown });
+      return reply;
+    },
+  };
+}
+
+/** The reply to a request: a line and a cell, or the answer (B1). */
+export function plan(request: ModelRequest): ModelReply {
+  const decision = decide(observe(request));
+  const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+  if (decision.kind === 'answer') {
+    return { parts: [{ type: 'text', text: decision.text }], finish: 'stop', usage };
+  }
+  const { say, source, note } = decision;
+  return {
+    parts: [
+      { type: 'text', text: say },
+      { type: 'tool-call', tool: 'code', input: { source }, meta: metaOf(note) },
+    ],
+    finish: 'tool-calls',
+    usage,
+  };
+}
+
+const textOf = ({ parts }: ModelReply): string =>
+  parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+
+/** Whole words, some at a time. */
+const chunks = (text: string): readonly string[] => text.match(/(?:\S+\s*){1,8}|\s+/g) ?? [];

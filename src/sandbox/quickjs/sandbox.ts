@@ -1,0 +1,126 @@
+/**
+ * The default sandbox: JavaScript in QuickJS in WebAssembly, whose heap is kept page by page.
+ *
+ * S1  New heaps get the bundled build; a heap from an image gets the build it was made with, from the shelf.
+ * S2  The bundled build stands on the shelf before the first heap of it is made.
+ */
+
+import type { HeapChain, LiveHeap, OpenOptions, Sandbox } from '../port.ts';
+import { type Build, bundledModule, makeBuild, missingBuild, openBuild } from './build.ts';
+import { createInline, restoreInline } from './inline.ts';
+import { type Replayable, replayJournal } from './replay.ts';
+import type { EngineShelf } from './shelf.ts';
+import { threadPool } from './thread/pool.ts';
+import { createRemote, restoreRemote } from './thread/remote-heap.ts';
+import { prepare } from './transform.ts';
+
+export { directoryShelf, type EngineShelf, memoryShelf } from './shelf.ts';
+
+export interface QuickjsOptions {
+  /** `thread`: each heap has a thread, and limits that hold. `inline`: no thread and no clock, for the simulator. */
+  readonly mode: 'thread' | 'inline';
+  /** Where the engine builds are that images need. */
+  readonly shelf: EngineShelf;
+  /** Another engine module than the bundled one. */
+  readonly wasm?: Uint8Array;
+}
+
+/**
+ * The QuickJS sandbox.
+ *
+ * @example
+ * ```ts
+ * const sandbox = quickjsSandbox({ mode: 'thread', shelf: directoryShelf('data/engines') });
+ * const heap = await sandbox.create({ seed: 1, limits: DEFAULT_LIMITS });
+ * ```
+ */
+export function quickjsSandbox({ mode, shelf, wasm }: QuickjsOptions): Sandbox {
+  const builds = shelvedBuilds(shelf, wasm ?? bundledModule());
+  const opener = mode === 'thread' ? threadOpener() : inlineOpener;
+  const open = new Set<LiveHeap>();
+  const create = async (options: OpenOptions) =>
+    keep(await opener.create(await builds.bundled(), options), open);
+  return {
+    get engine() {
+      return builds.hash();
+    },
+    prepare,
+    create,
+    async restore(chain, options) {
+      return keep(await opener.restore(await builds.get(chain.engine), chain, options), open);
+    },
+    async replay(journal, options) {
+      const heap = await create(options);
+      try {
+        return await replayJournal(heap, journal);
+      } catch (error) {
+        await heap.close();
+        throw error;
+      }
+    },
+    async close() {
+      await Promise.all([...open].map((heap) => heap.close()));
+      await opener.close();
+    },
+  };
+}
+
+interface Opener {
+  create(build: Build, options: OpenOptions): Promise<Replayable>;
+  restore(build: Build, chain: HeapChain, options: OpenOptions): Promise<Replayable>;
+  close(): Promise<void>;
+}
+
+const inlineOpener: Opener = {
+  create: async (build, options) => createInline(build, options),
+  restore: async (build, chain, options) => restoreInline(build, chain, options),
+  close: async () => {},
+};
+
+function threadOpener(): Opener {
+  const pool = threadPool();
+  return {
+    create: (build, options) => createRemote(pool, build, options),
+    restore: (build, chain, options) => restoreRemote(pool, build, chain, options),
+    close: () => pool.close(),
+  };
+}
+
+/** Remembers a heap until it is closed, so that closing the sandbox closes it. */
+function keep(heap: Replayable, open: Set<LiveHeap>): Replayable {
+  const kept: Replayable = {
+    ...heap,
+    async close() {
+      open.delete(kept);
+      await heap.close();
+    },
+  };
+  open.add(kept);
+  return kept;
+}
+
+/** The builds in use, compiled once. */
+function shelvedBuilds(shelf: EngineShelf, wasm: Uint8Array) {
+  let made: ReturnType<typeof makeBuild> | null = null;
+  let kept: Promise<void> | null = null;
+  const opened = new Map<string, Build>();
+  const bundled = () => (made ??= makeBuild(wasm));
+  return {
+    hash: () => bundled().build.hash,
+    async bundled(): Promise<Build> {
+      kept ??= shelf.keep(bundled().packed);
+      await kept;
+      return bundled().build;
+    },
+    async get(hash: string): Promise<Build> {
+      if (hash === bundled().build.hash) return bundled().build;
+      const known = opened.get(hash);
+      if (known) return known;
+      const packed = await shelf.get(hash);
+      if (packed === null) throw missingBuild(hash);
+      const build = openBuild(packed, hash);
+      opened.set(hash, build);
+      return build;
+    },
+  };
+}

@@ -1,0 +1,66 @@
+/**
+ * Threads for heaps. One is kept warm, since starting a thread takes longer than all the rest of opening a heap.
+ *
+ * E1  A thread serves one heap and then ends: the heap's memory goes back with it.
+ * E2  Idle threads keep no process alive.
+ */
+
+import { Worker } from 'node:worker_threads';
+import { threadEntry } from './entry.ts';
+import { SHARED } from './messages.ts';
+
+/** See Z1 of worker.ts. */
+const STACK_MB = 32;
+
+export interface Thread {
+  readonly worker: Worker;
+  readonly shared: Int32Array;
+}
+
+export interface Pool {
+  /** A thread of one's own. */
+  take(): Thread;
+  /** Makes a thread ready for the next heap, unless there is one. */
+  warm(): void;
+  close(): Promise<void>;
+}
+
+export function threadPool(): Pool {
+  let entry: URL | null = null;
+  let spare: Thread | null = null;
+  let isClosed = false;
+
+  const start = (): Thread => {
+    entry ??= threadEntry();
+    const shared = new Int32Array(new SharedArrayBuffer(Object.keys(SHARED).length * 4));
+    const resourceLimits = { stackSizeMb: STACK_MB };
+    const worker = new Worker(entry, { workerData: { shared }, resourceLimits, execArgv: [], env: {} });
+    worker.unref();
+    return { worker, shared };
+  };
+  const drop = async (thread: Thread | null) => void (await thread?.worker.terminate());
+
+  return {
+    take() {
+      const thread = spare ?? start();
+      spare = null;
+      return thread;
+    },
+    warm() {
+      if (spare !== null || isClosed) return;
+      const thread = start();
+      spare = thread;
+      // A spare that breaks is not there when it is wanted; the one started then says why.
+      const forget = () => {
+        if (spare === thread) spare = null;
+      };
+      thread.worker.once('error', forget).once('exit', forget);
+    },
+    async close() {
+      isClosed = true;
+      const thread = spare;
+      spare = null;
+      await drop(thread);
+    },
+  };
+}

@@ -1,0 +1,91 @@
+/**
+ * The thread of one heap. Started by `remote-heap.ts`; holds the engine, so that a cell that loops delays nobody.
+ *
+ * Z1  The stack of the thread (32 MiB, given by the owner) is what lets the engine's own limit be met first: deep
+ *     recursion is then an error in the guest and no broken engine.
+ */
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { OutlastError } from '../../../core/error.ts';
+import { assert, unreachable } from '../../../lib/assert.ts';
+import { clockGuard, type Guard } from '../guard.ts';
+import { applyToHeap, baseImage, bootHeap, type Heap, replayOnHeap, wakeHeap } from '../heap.ts';
+import { type Answer, PHASE, REPLAY_PATIENCE, type Request, SHARED } from './messages.ts';
+
+const { shared } = workerData as { shared: Int32Array };
+
+let heap: Heap | null = null;
+let cellMs = 0;
+
+function answer(request: Request): Answer {
+  switch (request.ask) {
+    case 'create':
+      heap = bootHeap(request.build, request.options);
+      ({ cellMs } = request.options.limits);
+      return { say: 'opened' };
+    case 'restore':
+      heap = wakeHeap(request.build, request.chain);
+      ({ cellMs } = request.options.limits);
+      return { say: 'opened' };
+    case 'apply':
+      return { say: 'applied', step: applyToHeap(live(), request.input, guard(cellMs), atRest) };
+    case 'replay':
+      return {
+        say: 'replayed',
+        step: replayOnHeap(live(), request.input, guard(cellMs * REPLAY_PATIENCE), atRest),
+      };
+    case 'base':
+      return { say: 'based', image: baseImage(live()) };
+    default:
+      return unreachable(request);
+  }
+}
+
+function live(): Heap {
+  assert(heap !== null, 'a heap is opened before it is used');
+  return heap;
+}
+
+/** A guard that also tells the owner that the guest runs now. */
+function guard(limitMs: number): Guard {
+  const isInterrupted = () => Atomics.load(shared, SHARED.interrupt) === 1;
+  const clock = clockGuard(limitMs, () => performance.now(), isInterrupted);
+  const begin = () => {
+    Atomics.store(shared, SHARED.phase, PHASE.running);
+    clock.begin();
+  };
+  return { ...clock, begin };
+}
+
+function atRest(): void {
+  Atomics.store(shared, SHARED.phase, PHASE.atRest);
+}
+
+function failed(error: unknown): Answer {
+  const { message } = error instanceof Error ? error : new Error(String(error));
+  if (!(error instanceof OutlastError)) return { say: 'failed', code: null, message, next: '' };
+  return { say: 'failed', code: error.code, message, next: error.next };
+}
+
+/** Image bytes are handed over, not copied. */
+function transferable(said: Answer): ArrayBuffer[] {
+  const image =
+    said.say === 'based'
+      ? said.image
+      : said.say === 'applied' && said.step.kind === 'rest'
+        ? said.step.image
+        : null;
+  const isWhole = image !== null && image.data.byteLength === image.data.buffer.byteLength;
+  return isWhole ? [image.data.buffer as ArrayBuffer] : [];
+}
+
+parentPort?.on('message', (request: Request) => {
+  let said: Answer;
+  try {
+    said = answer(request);
+  } catch (error) {
+    said = failed(error);
+  }
+  Atomics.store(shared, SHARED.phase, PHASE.waiting);
+  parentPort?.postMessage(said, transferable(said));
+});

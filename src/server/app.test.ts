@@ -1,0 +1,286 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { answer, type Caller, caller, refusal } from '../../test/server/caller.ts';
+import { type World, world } from '../../test/server/world.ts';
+import { app } from './app.ts';
+
+let outlast: World;
+let server: ReturnType<typeof app>;
+let http: Caller;
+
+beforeEach(() => {
+  outlast = world();
+  server = app(outlast, { version: '1.2.3' });
+  http = caller(server);
+});
+
+afterEach(async () => {
+  outlast.release();
+  await outlast.close();
+});
+
+describe('the calls', () => {
+  test('start answers with a receipt, and the session comes to rest with its response', async () => {
+    const started = await http.call('start', '', { message: 'say hello', persist: true, title: 'Greeting' });
+    const session = expect.stringMatching(/^ses_/);
+    expect(started).toEqual({ session, message: 'm1', seq: 2, rule: 'starts turn 1' });
+    expect(await http.rested(started.session)).toMatchObject({
+      phase: 'awaiting_input',
+      title: 'Greeting',
+      model: 'test/parrot',
+      lastTurn: { text: 'hello' },
+    });
+  });
+
+  test('a one-shot session ends completed', async () => {
+    const id = await http.start('say done', {});
+    expect(await http.rested(id)).toMatchObject({ phase: 'completed', persist: false });
+  });
+
+  test('send answers with the rule that applies, while it works and at rest', async () => {
+    const id = await http.start('hold');
+    await outlast.holding;
+    expect(await http.call('send', id, { message: 'say more' })).toMatchObject({
+      message: 'm2',
+      rule: 'joins turn 1 at its next step, or starts turn 2 if this step is its last',
+    });
+    const later = await http.call('send', id, { message: 'say x', when: 'later' });
+    expect(later.rule).toBe('starts turn 2 after the response');
+    outlast.release();
+    expect((await http.rested(id)).phase).toBe('awaiting_input');
+    expect((await http.call('send', id, { message: 'say bye' })).rule).toMatch(/^starts turn/);
+    expect((await http.rested(id)).lastTurn?.text).toBe('bye');
+  });
+
+  test('list pages, newest first, and filters by phase', async () => {
+    const ids = [await http.start('say a'), await http.start('say b'), await http.start('say c', {})];
+    for (const id of ids) await http.rested(id);
+    const page = await answer('list', await http.get('/v1/sessions?limit=2'));
+    const rest = await answer('list', await http.get(`/v1/sessions?limit=2&after=${page.after}`));
+    expect([page.sessions.length, rest.after]).toEqual([2, null]);
+    expect([...page.sessions, ...rest.sessions].map(({ id }) => id).sort()).toEqual(ids.sort());
+    const completed = await answer('list', await http.get('/v1/sessions?phase=completed'));
+    expect(completed.sessions.map(({ title }) => title)).toEqual(['say c']);
+    expect(Object.keys(completed.sessions[0] ?? {})).not.toContain('owner');
+  });
+
+  test('pause, resume, interrupt, stop and reopen turn it as they say', async () => {
+    const id = await http.start('hold');
+    await outlast.holding;
+    expect(await http.call('pause', id)).toEqual({ session: id, phase: 'paused' });
+    expect(await http.call('resume', id)).toEqual({ session: id, phase: 'working' });
+    expect(await http.call('interrupt', id)).toEqual({ session: id, phase: 'awaiting_input' });
+    expect(await refusal(http.post(`/v1/sessions/${id}/interrupt`))).toMatchObject({
+      status: 409,
+      code: 'turn.none',
+    });
+    expect(await http.call('stop', id)).toEqual({ session: id, status: 'stopped', unknown: [] });
+    const refused = await refusal(http.post(`/v1/sessions/${id}/messages`, { message: 'say x' }));
+    expect(refused).toMatchObject({ status: 409, code: 'session.stopped' });
+    expect(await http.call('reopen', id)).toMatchObject({ phase: 'awaiting_input' });
+  });
+
+  test('a lost blind effect becomes a question; the first answer stands', async () => {
+    const id = await http.start('pay');
+    const decide = (body: object) => http.post(`/v1/sessions/${id}/decisions`, body);
+    const asked = await http.rested(id);
+    expect(asked).toMatchObject({
+      phase: 'awaiting_decision',
+      ledger: [{ effect: 'e1', status: 'unknown' }],
+      decisions: [{ id: 'd1', effect: 'e1' }],
+    });
+    expect(await refusal(decide({ decision: 'd1', answer: 'answer' }))).toMatchObject({
+      status: 400,
+      code: 'decision.invalid',
+    });
+    expect(await refusal(decide({ decision: 'd99', answer: 'done' }))).toMatchObject({
+      status: 404,
+      code: 'decision.unknown',
+    });
+    await http.call('decide', id, { decision: 'd1', answer: 'done', text: 'seen it' });
+    expect(await refusal(decide({ decision: 'd1', answer: 'not-done' }))).toMatchObject({
+      status: 409,
+      code: 'decision.closed',
+    });
+    const [row] = (await http.rested(id)).ledger;
+    expect(row).toMatchObject({ status: 'done', evidence: expect.stringMatching(/^person/) });
+  });
+
+  test('verify checks the log', async () => {
+    const id = await http.start('say hello');
+    await http.rested(id);
+    expect(await http.call('verify', id)).toMatchObject({ violations: [], image: 'none', identical: null });
+  });
+
+  test('a failed turn leaves the session awaiting input, with the reason', async () => {
+    const id = await http.start('fail');
+    const reason = expect.stringMatching(/will not/);
+    expect(await http.rested(id)).toMatchObject({ phase: 'awaiting_input', reason });
+  });
+});
+
+describe('keys', () => {
+  const key = { 'idempotency-key': 'k-1' };
+
+  test('B003: a repeated send with its key is one message and gets the first receipt', async () => {
+    const id = await http.start('say hello');
+    await http.rested(id);
+    const first = await http.call('send', id, { message: 'say again' }, key);
+    await http.rested(id);
+    expect(await http.call('send', id, { message: 'say again' }, key)).toEqual(first);
+    expect((await http.rested(id)).lastTurn?.number).toBe(2);
+    const other = await refusal(http.post(`/v1/sessions/${id}/messages`, { message: 'say other' }, key));
+    expect(other).toMatchObject({ status: 409, code: 'key.conflict' });
+  });
+
+  test('a repeated start with its key is one session', async () => {
+    const start = () => http.call('start', '', { message: 'say hello' }, key);
+    const [first, second] = await Promise.all([start(), start()]);
+    expect(second).toEqual(first);
+    expect((await http.call('list')).sessions).toHaveLength(1);
+    expect((await http.post('/v1/sessions', { message: 'say bye' }, key)).status).toBe(409);
+  });
+
+  test('a repeated interrupt with its key does not end the next turn', async () => {
+    const id = await http.start('hold');
+    await outlast.holding;
+    const first = await http.call('interrupt', id, {}, key);
+    await http.call('send', id, { message: 'say next' });
+    expect(await http.call('interrupt', id, {}, key)).toEqual(first);
+    expect((await http.rested(id)).lastTurn).toMatchObject({ end: 'surfaced', text: 'next' });
+  });
+
+  test('one key cannot mean two calls, and a call that failed may be tried again', async () => {
+    const id = await http.start('pay');
+    await http.rested(id);
+    const decide = (body: object) => http.post(`/v1/sessions/${id}/decisions`, body, key);
+    expect((await decide({ decision: 'd1', answer: 'answer' })).status).toBe(400);
+    expect((await decide({ decision: 'd1', answer: 'done' })).status).toBe(200);
+    expect((await decide({ decision: 'd1', answer: 'done' })).status).toBe(200);
+    expect(await refusal(decide({ decision: 'd1', answer: 'not-done' }))).toMatchObject({
+      code: 'key.conflict',
+    });
+  });
+
+  test('a key that no header should carry is refused', async () => {
+    const refused = await refusal(
+      http.post('/v1/sessions', { message: 'say x' }, { 'idempotency-key': 'a b' }),
+    );
+    expect(refused).toMatchObject({ status: 400, code: 'request.invalid' });
+  });
+});
+
+describe('refusals', () => {
+  test('what does not fit is named by its path', async () => {
+    const cases: [unknown, RegExp][] = [
+      [{}, /body\.message/],
+      [{ message: 'x', limits: { heapMb: 0 } }, /body\.limits\.heapMb/],
+      [{ message: 'x', persits: true }, /persits/],
+      [[], /body/],
+    ];
+    for (const [body, path] of cases) {
+      expect(await refusal(http.post('/v1/sessions', body))).toEqual({
+        status: 400,
+        code: 'request.invalid',
+        message: expect.stringMatching(path),
+        next: expect.stringMatching(/openapi/),
+      });
+    }
+    expect((await refusal(http.post('/v1/sessions', { message: ' ' }))).code).toBe('message.invalid');
+    expect((await refusal(http.get('/v1/sessions?limit=9000'))).message).toMatch(/query\.limit/);
+    expect((await refusal(http.get('/v1/sessions?lmit=9'))).message).toMatch(/lmit/);
+    const headers = { 'content-type': 'application/json' };
+    const broken = await server.request('/v1/sessions', { method: 'POST', headers, body: '{"message":' });
+    expect(await refusal(broken)).toMatchObject({ status: 400, message: expect.stringMatching(/no JSON/) });
+  });
+
+  test('a body is limited, and JSON by its content type', async () => {
+    const big = http.post('/v1/sessions', { message: 'x'.repeat(3_000_000) });
+    expect(await refusal(big)).toMatchObject({ status: 413, code: 'request.invalid' });
+    const long = http.post('/v1/sessions', { message: 'x'.repeat(250_000) });
+    expect(await refusal(long)).toMatchObject({ status: 400, code: 'message.invalid' });
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp']) {
+      const form = http.post('/v1/sessions', { message: 'say x' }, { 'content-type': type });
+      expect(await refusal(form)).toMatchObject({ status: 415, code: 'request.invalid' });
+    }
+    expect((await http.call('list')).sessions).toEqual([]);
+  });
+
+  test('B141: an id that is none, or a path, is unknown', async () => {
+    const ids = [
+      'ses_0000000000000000000',
+      '..%2f..%2fx',
+      'a%2fb',
+      'x'.repeat(300),
+      '%00',
+      'ses_%D0%B0bcdefghjkmnpq',
+    ];
+    for (const id of ids) {
+      expect(await refusal(http.get(`/v1/sessions/${id}`))).toMatchObject({
+        status: 404,
+        code: 'session.unknown',
+      });
+    }
+  });
+
+  test('a route that is not there says so', async () => {
+    const id = await http.start('say x');
+    for (const path of [
+      `/v1/sessions/${id}/fork`,
+      `/v1/sessions/${id}/ask`,
+      '/v1/nothing',
+      '/../etc/passwd',
+    ]) {
+      expect(await refusal(http.post(path))).toMatchObject({ status: 404, code: 'route.unknown' });
+    }
+    expect(await refusal(http.get('/v1/inbox'))).toMatchObject({ status: 404, code: 'route.unknown' });
+  });
+
+  test('a failure inside tells nothing of the inside, and is reported', async () => {
+    const reports: unknown[] = [];
+    const broken = {
+      ...outlast,
+      as: () => ({ ...outlast, list: () => Promise.reject(new Error('secret')) }),
+    };
+    const failing = app(broken, { report: (...args) => reports.push(args) });
+    const refused = await refusal(failing.request('/v1/sessions'));
+    expect(refused).toMatchObject({ status: 500, code: 'internal' });
+    expect(JSON.stringify(refused)).not.toContain('secret');
+    expect(reports).toHaveLength(1);
+  });
+});
+
+describe('what it says about itself', () => {
+  test('healthz', async () => {
+    expect(await http.call('health')).toEqual({
+      ok: true,
+      product: 'outlast',
+      version: '1.2.3',
+      owner: 'local',
+      pid: process.pid,
+      data: null,
+      store: 'memory',
+      model: { name: 'test/parrot', scripted: true },
+    });
+  });
+
+  test('the OpenAPI document describes each route and its body', async () => {
+    const text = await (await http.get('/v1/openapi.json')).text();
+    const { openapi, paths } = JSON.parse(text);
+    expect(openapi).toBe('3.1.0');
+    expect(Object.keys(paths)).toContain('/v1/sessions/{id}/messages');
+    const { schema } = paths['/v1/sessions'].post.requestBody.content['application/json'];
+    expect(schema.required).toEqual(['message']);
+    expect(text).not.toContain('readOnly');
+  });
+
+  test('the page is ours alone: a strict policy, no inline script, nothing from elsewhere', async () => {
+    const page = await http.get('/');
+    expect(page.headers.get('content-security-policy')).toMatch(/default-src 'none'; script-src 'self';/);
+    expect(page.headers.get('x-content-type-options')).toBe('nosniff');
+    const text = await page.text();
+    expect(text).not.toMatch(/<script(?![^>]*src=)|style=|https?:\/\/|on\w+=/);
+    const parts = [...text.matchAll(/(?:src|href)="(\/[^"]*)"/g)].map((found) => found[1] ?? '');
+    expect(parts.length).toBeGreaterThan(1);
+    for (const part of parts) expect((await http.get(part)).status, part).toBe(200);
+  });
+});

@@ -1,0 +1,12 @@
+/** The kit for testing what is built on Outlast: a virtual clock, the crash loop, port suites, wire-true fake servers. */
+
+export { wires } from '../models/wire-formats.ts';
+export { startWireServer } from '../models/wire-server.ts';
+export { sandboxSuite } from '../sandbox/suite.ts';
+export { storeSuite } from '../store/suite.ts';
+export { sequence } from './facts.ts';
+export { inlineSandbox } from './inline-sandbox.ts';
+export { crashLoop } from './sim/loop.ts';
+export { MUTANTS } from './sim/mutants.ts';
+export { SCENARIOS } from './sim/scenarios.ts';
+export { virtualClock } from './virtual-clock.ts';

@@ -1,0 +1,151 @@
+/**
+ * A runtime in memory for tests of the server, the client and the command line, with a model that does what it is
+ * told in one word. It is not the scripted planner: it exists so that a test can choose what happens.
+ *
+ *   say TEXT     answers TEXT                     whisper TEXT   the same, and writes it word by word first
+ *   look         notes progress and looks         pay            a blind effect that is lost on the way
+ *   hold         answers once `release` is called  fail          a model that will not
+ */
+
+import type { Owner } from '../../src/core/ids.ts';
+import type { ModelRequest } from '../../src/core/message.ts';
+import { leaseDriver } from '../../src/driver/leases.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { systemEntropy } from '../../src/lib/entropy.ts';
+import { type GenerateOptions, type Model, ModelError, type ModelReply } from '../../src/models/port.ts';
+import { localBell } from '../../src/runtime/bell.ts';
+import { registry } from '../../src/runtime/registry.ts';
+import { type Outlast, outlast } from '../../src/runtime/runtime.ts';
+import type { Sandbox } from '../../src/sandbox/port.ts';
+import { memoryStore } from '../../src/store/memory.ts';
+import type { Tool } from '../../src/tools/port.ts';
+
+export interface World extends Outlast {
+  readonly about: {
+    readonly model: { readonly name: string; readonly scripted: boolean };
+    readonly dataDir: string | null;
+    readonly store: string;
+  };
+  /** Each call of the model, in order: the text that it answered to. */
+  readonly heard: readonly string[];
+  /** Lets everything that holds go on. */
+  release(): void;
+  /** Resolves once the model holds. */
+  readonly holding: Promise<void>;
+}
+
+export function world(): World {
+  const heard: string[] = [];
+  let release: () => void = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let nowHolding: () => void = () => {};
+  const holding = new Promise<void>((resolve) => {
+    nowHolding = resolve;
+  });
+  const model: Model = {
+    name: 'test/parrot',
+    scripted: true,
+    async generate(request, options) {
+      const text = lastWord(request);
+      heard.push(text);
+      if (text === 'hold') {
+        nowHolding();
+        await until(released, options);
+      }
+      return answerTo(text, options);
+    },
+  };
+  const store = memoryStore(systemClock);
+  const runtime = outlast(
+    {
+      store,
+      model,
+      sandbox: noSandbox,
+      tools: registry([look, pay]),
+      clock: systemClock,
+      entropy: systemEntropy,
+      bell: localBell(),
+      sealer: { seal: (bytes) => bytes, open: (bytes) => bytes },
+      holder: 'test',
+      leaseMs: 30_000,
+      briefing: '',
+      report: () => {},
+    },
+    leaseDriver({ store, clock: systemClock, report: () => {} }),
+    'local' as Owner,
+  );
+  const { name, scripted } = model;
+  return {
+    ...runtime,
+    about: { model: { name, scripted }, dataDir: null, store: 'memory' },
+    heard,
+    holding,
+    release,
+  };
+}
+
+/** What was said last, by a person or by a tool; what the runtime adds is not for this model. */
+function lastWord({ messages }: ModelRequest): string {
+  const last = messages.findLast(
+    (message) => message.role !== 'user' || !message.text.startsWith('[outlast]'),
+  );
+  if (last?.role === 'user') return last.text;
+  return last?.role === 'tool' ? `result ${last.results.map(({ status }) => status).join(' ')}` : '';
+}
+
+function answerTo(text: string, { onText }: GenerateOptions): ModelReply {
+  const [word = '', ...rest] = text.split(' ');
+  if (word === 'whisper') for (const part of rest) onText?.(`${part} `);
+  if (word === 'fail') throw new ModelError('refused_request', 'The model will not.', { retry: false });
+  if (word === 'look') return calling('look', 'Having a look.');
+  if (word === 'pay') return calling('pay', 'Paying.');
+  return { parts: [{ type: 'text', text: rest.join(' ') || word }], finish: 'stop', usage };
+}
+
+function calling(tool: string, text: string): ModelReply {
+  const parts = [
+    { type: 'text', text },
+    { type: 'tool-call', tool, input: { what: 'it' } },
+  ] as const;
+  return { parts, finish: 'tool-calls', usage };
+}
+
+const usage = { inputTokens: 1, outputTokens: 1, cachedTokens: 0 };
+
+function until(released: Promise<void>, { signal }: GenerateOptions): Promise<void> {
+  const aborted = new Promise<never>((_, reject) => {
+    const abort = () => reject(new ModelError('aborted', 'aborted', { retry: false }));
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+  });
+  return Promise.race([released, aborted]);
+}
+
+const spec = (name: string) => ({ name, description: name, input: { type: 'object' } });
+
+const look: Tool = {
+  spec: spec('look'),
+  direct: true,
+  plan: (args) => ({ capability: { kind: 'read' }, target: 'GET test://window', identity: null, args }),
+  run: async () => ({ status: 'done', result: { seen: 'a tree' } }),
+};
+
+const pay: Tool = {
+  spec: spec('pay'),
+  direct: true,
+  plan: (args) => ({ capability: { kind: 'blind' }, target: 'POST test://bank', identity: null, args }),
+  run: async () => {
+    throw new Error('the line was cut');
+  },
+};
+
+const noSandbox: Sandbox = {
+  engine: 'none',
+  prepare: () => ({ ok: false, message: 'there is no sandbox here' }),
+  create: () => Promise.reject(new Error('there is no sandbox here')),
+  restore: () => Promise.reject(new Error('there is no sandbox here')),
+  replay: () => Promise.reject(new Error('there is no sandbox here')),
+  close: async () => {},
+};

@@ -1,0 +1,21 @@
+/** The crash loop as a user runs it: every boundary, nothing twice, nothing lost, nothing untrue. */
+
+import { expect, it } from 'vitest';
+import { lastJson, node } from '../build.ts';
+
+it('every boundary of every scenario, on both sides', { timeout: 240_000 }, async () => {
+  const { stdout, stderr, code } = await node('testing/sim/main.js', ['--json']);
+  const totals = lastJson(stdout);
+  expect(totals, stderr).toMatchObject({ duplicates: 0, lost: 0, untrue: 0, stuck: 0, broken: 0 });
+  expect(totals.questions).toBe(totals.questionsMinimum);
+  // Not vacuous: the crashes really happened.
+  expect(Number(totals.crashes)).toBeGreaterThan(Number(totals.boundaries));
+  expect(code).toBe(0);
+});
+
+it('every planted bug is caught', { timeout: 240_000 }, async () => {
+  const { stdout, stderr } = await node('testing/sim/main.js', ['--mutants', '--json']);
+  const { mutants, caught } = lastJson(stdout);
+  expect(Number(mutants)).toBeGreaterThanOrEqual(5);
+  expect(caught, stderr).toBe(mutants);
+});
