@@ -14,7 +14,11 @@ export interface Ended {
 }
 
 /** Runs a built entry point to its end. */
-export async function node(entry: string, args: readonly string[], options: { cwd?: string } = {}): Promise<Ended> {
+export async function node(
+  entry: string,
+  args: readonly string[],
+  options: { cwd?: string } = {},
+): Promise<Ended> {
   await run(process.execPath, ['scripts/ensure.mjs'], { cwd: ROOT });
   try {
     const { stdout, stderr } = await run(process.execPath, [`${ROOT}dist/${entry}`, ...args], {

@@ -8,6 +8,7 @@
 import { createInterface, type Interface } from 'node:readline';
 import type { Client } from '../client/client.ts';
 import { EXIT, type ExitCode } from './exit.ts';
+import { COMMAND } from './name.ts';
 import { narrator } from './narrate.ts';
 import { reach } from './reach.ts';
 import type { Terminal } from './terminal.ts';
@@ -55,7 +56,7 @@ async function converse(outlast: Client, session: string, terminal: Terminal): P
     for (const line of tell(event)) say(line);
   }
   typed.close();
-  terminal.say(dim(`\nDetached; the session goes on. Come back: outlast attach ${session}`));
+  terminal.say(dim(`\nDetached; the session goes on. Come back: ${COMMAND} attach ${session}`));
   return EXIT.ok;
 }
 

@@ -3,6 +3,7 @@
 import type { DecisionAnswer } from '../core/event.ts';
 import { EXIT, UsageError } from './exit.ts';
 import { coloured } from './layout.ts';
+import { COMMAND } from './name.ts';
 import { reach } from './reach.ts';
 import type { Verb } from './verb.ts';
 import { whichSession } from './which.ts';
@@ -24,7 +25,7 @@ export const run: Verb = async ({
   if (!ANSWERS.includes(answer))
     throw new UsageError(`"${answer}" decides nothing.`, `use one of ${ANSWERS.join(', ')}`);
   if (answer === 'answer' && text === '') {
-    throw new UsageError('An answer needs its text.', `outlast decide ${which} ${decision} answer "…"`);
+    throw new UsageError('An answer needs its text.', `${COMMAND} decide ${which} ${decision} answer "…"`);
   }
   const outlast = reach(options);
   const session = await whichSession(outlast, which);

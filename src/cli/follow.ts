@@ -1,6 +1,7 @@
 /** `outlast follow`: the log from an offset, live, until the session ends. Reads only. */
 
 import { EXIT, UsageError } from './exit.ts';
+import { COMMAND } from './name.ts';
 import { narrator } from './narrate.ts';
 import { reach } from './reach.ts';
 import { text, type Verb } from './verb.ts';
@@ -35,7 +36,7 @@ export const run: Verb = async ({ args: [which = ''], options, terminal }) => {
   }
   await events.return();
   if (leave.signal.aborted) {
-    terminal.say(terminal.paint.dim(`go on with: outlast follow ${session} --after ${after}`));
+    terminal.say(terminal.paint.dim(`go on with: ${COMMAND} follow ${session} --after ${after}`));
   }
   terminal.result({ session, after, ended: isOver });
   return EXIT.ok;

@@ -5,6 +5,7 @@ import { oneLine } from '../lib/text.ts';
 import type { Inspection } from '../protocol/schema.ts';
 import { EXIT } from './exit.ts';
 import { ago, bytes, coloured, table } from './layout.ts';
+import { COMMAND } from './name.ts';
 import { reach } from './reach.ts';
 import { clean, type Paint } from './terminal.ts';
 import type { Verb } from './verb.ts';
@@ -66,7 +67,7 @@ function decisions({ id, decisions }: Inspection, paint: Paint): string[] {
     paint.bold(paint.yellow('Open decisions')),
     ...decisions.flatMap((decision) => [
       `${INDENT}${paint.bold(decision.id)} about ${decision.effect}: ${clean(decision.question)}`,
-      `${INDENT}  ${paint.dim(`outlast decide ${id} ${decision.id} ${decision.options.join('|')}`)}`,
+      `${INDENT}  ${paint.dim(`${COMMAND} decide ${id} ${decision.id} ${decision.options.join('|')}`)}`,
     ]),
   ];
 }

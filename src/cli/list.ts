@@ -5,6 +5,7 @@ import { oneLine } from '../lib/text.ts';
 import type { Row } from '../protocol/schema.ts';
 import { EXIT, UsageError } from './exit.ts';
 import { ago, coloured, table } from './layout.ts';
+import { COMMAND } from './name.ts';
 import { reach } from './reach.ts';
 import { clean } from './terminal.ts';
 import { text, type Verb } from './verb.ts';
@@ -25,9 +26,9 @@ export const run: Verb = async ({ options, terminal }) => {
     paint.dim(ago(now - row.updatedAt)),
     `${oneLine(clean(row.title), room)}${needs(row, paint.yellow)}`,
   ]);
-  if (lines.length === 0) terminal.say(paint.dim('No sessions. Start one: outlast start "…"'));
+  if (lines.length === 0) terminal.say(paint.dim(`No sessions. Start one: ${COMMAND} start "…"`));
   for (const line of table(lines)) terminal.say(line);
-  if (after !== null) terminal.say(paint.dim(`… and more: outlast list --limit ${limit * 5}`));
+  if (after !== null) terminal.say(paint.dim(`… and more: ${COMMAND} list --limit ${limit * 5}`));
   terminal.result({ sessions, after });
   return EXIT.ok;
 };

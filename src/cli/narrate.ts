@@ -5,6 +5,7 @@
 
 import type { Event, EventOf, ForeignEvent } from '../core/event.ts';
 import { oneLine } from '../lib/text.ts';
+import { COMMAND } from './name.ts';
 import { clean, type Paint } from './terminal.ts';
 
 export interface Narrator {
@@ -53,7 +54,7 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
   function requested(e: EventOf<'decision.requested'>): readonly string[] {
     return [
       yellow(`? ${bold(e.decision)} ${clean(e.question)}`),
-      ...e.options.map((option) => `    outlast decide ${session} ${e.decision} ${option}`),
+      ...e.options.map((option) => `    ${COMMAND} decide ${session} ${e.decision} ${option}`),
     ];
   }
 

@@ -3,6 +3,7 @@
 import type { When } from '../core/message.ts';
 import { EXIT, UsageError } from './exit.ts';
 import { messageOf } from './message.ts';
+import { COMMAND } from './name.ts';
 import { reach } from './reach.ts';
 import { text, type Verb } from './verb.ts';
 import { conclude, outcomeOf, watchUntilRest } from './watch.ts';
@@ -15,7 +16,7 @@ export const run: Verb = async ({ args: [which = '', ...words], options, termina
   const when = text(options.when) ?? 'next';
   const key = text(options.key);
   if (message.trim() === '')
-    throw new UsageError('The message is empty.', `outlast send ${which} "what to say"`);
+    throw new UsageError('The message is empty.', `${COMMAND} send ${which} "what to say"`);
   if (!WHENS.includes(when))
     throw new UsageError(`--when ${when} is not known.`, `use one of ${WHENS.join(', ')}`);
   const outlast = reach(options);

@@ -2,6 +2,7 @@
 
 import { EXIT, UsageError } from './exit.ts';
 import { messageOf } from './message.ts';
+import { COMMAND } from './name.ts';
 import { reach } from './reach.ts';
 import { text, type Verb } from './verb.ts';
 import { conclude, outcomeOf, watchUntilRest } from './watch.ts';
@@ -10,7 +11,7 @@ export const run: Verb = async ({ args, options, terminal }) => {
   const message = await messageOf(args);
   const title = text(options.title);
   const key = text(options.key);
-  if (message.trim() === '') throw new UsageError('There is nothing to do.', 'outlast start "what to do"');
+  if (message.trim() === '') throw new UsageError('There is nothing to do.', `${COMMAND} start "what to do"`);
   const outlast = reach(options);
   const started = await outlast.start({
     message,
@@ -21,7 +22,7 @@ export const run: Verb = async ({ args, options, terminal }) => {
   const { session, rule } = started;
   terminal.say(`${terminal.paint.bold(session)} ${terminal.paint.dim(`${started.message}: ${rule}`)}`);
   if (options.detach === true) {
-    terminal.say(terminal.paint.dim(`watch it: outlast attach ${session}`));
+    terminal.say(terminal.paint.dim(`watch it: ${COMMAND} attach ${session}`));
     terminal.result(started);
     return EXIT.ok;
   }

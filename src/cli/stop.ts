@@ -1,6 +1,7 @@
 /** `outlast stop`: the session ends. When it says `stopped`, the live resources are gone; the log stays. */
 
 import { EXIT } from './exit.ts';
+import { COMMAND } from './name.ts';
 import { reach } from './reach.ts';
 import type { Verb } from './verb.ts';
 import { whichSession } from './which.ts';
@@ -11,8 +12,8 @@ export const run: Verb = async ({ args: [which = ''], options, terminal }) => {
   const answer = await outlast.stop(await whichSession(outlast, which));
   const { session, status, unknown } = answer;
   if (status === 'stopped')
-    terminal.say(`${session} stopped ${dim(`(open it again: outlast reopen ${session})`)}`);
-  else terminal.say(yellow(`${session} is still stopping; look again: outlast inspect ${session}`));
+    terminal.say(`${session} stopped ${dim(`(open it again: ${COMMAND} reopen ${session})`)}`);
+  else terminal.say(yellow(`${session} is still stopping; look again: ${COMMAND} inspect ${session}`));
   if (unknown.length > 0) terminal.say(yellow(`  outcome unknown: ${unknown.join(', ')}`));
   terminal.result(answer);
   return status === 'stopped' ? EXIT.ok : EXIT.failed;

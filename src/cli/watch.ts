@@ -6,6 +6,7 @@
 import type { Client } from '../client/client.ts';
 import type { Inspection } from '../protocol/schema.ts';
 import { EXIT, type ExitCode } from './exit.ts';
+import { COMMAND } from './name.ts';
 import { narrator } from './narrate.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -84,14 +85,16 @@ export function conclude({ seen, response }: Watched, terminal: Terminal): ExitC
   switch (phase) {
     case 'awaiting_decision':
       terminal.say(
-        yellow(`It rests on ${decisions.map((decision) => decision.id).join(', ')}: outlast inspect ${id}`),
+        yellow(
+          `It rests on ${decisions.map((decision) => decision.id).join(', ')}: ${COMMAND} inspect ${id}`,
+        ),
       );
       return EXIT.decision;
     case 'paused':
-      terminal.say(reason === null ? dim(`paused; go on with: outlast resume ${id}`) : red(reason));
+      terminal.say(reason === null ? dim(`paused; go on with: ${COMMAND} resume ${id}`) : red(reason));
       return reason === null ? EXIT.ok : EXIT.failed;
     case 'awaiting_input':
-      terminal.say(dim(`awaiting input: outlast send ${id} "…"`));
+      terminal.say(dim(`awaiting input: ${COMMAND} send ${id} "…"`));
       break;
     default:
       terminal.say(dim(phase));
@@ -109,7 +112,9 @@ export function outcomeOf({ seen, response }: Watched): object {
 function detachOnInterrupt(session: string, terminal: Terminal): () => void {
   const detach = () => {
     terminal.say(
-      terminal.paint.dim(`\nNo longer watching; the session goes on. Come back: outlast attach ${session}`),
+      terminal.paint.dim(
+        `\nNo longer watching; the session goes on. Come back: ${COMMAND} attach ${session}`,
+      ),
     );
     process.exit(EXIT.ok);
   };

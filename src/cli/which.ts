@@ -3,6 +3,7 @@
 import type { Client } from '../client/client.ts';
 import { OutlastError } from '../core/error.ts';
 import { UsageError } from './exit.ts';
+import { COMMAND } from './name.ts';
 
 const WHOLE = /^ses_[0-9a-z]{20,32}$/;
 const SHORTEST = 3;
@@ -12,7 +13,7 @@ export async function whichSession(outlast: Client, text: string): Promise<strin
   if (text === 'last') return newest(outlast);
   const start = text.startsWith('ses_') ? text : `ses_${text}`;
   if (start.length < 'ses_'.length + SHORTEST) {
-    throw new UsageError(`"${text}" is too short for the beginning of an id.`, 'see the ids: outlast list');
+    throw new UsageError(`"${text}" is too short for the beginning of an id.`, `see the ids: ${COMMAND} list`);
   }
   const found = await beginningWith(outlast, start);
   if (found.length > 1) {
@@ -21,7 +22,7 @@ export async function whichSession(outlast: Client, text: string): Promise<strin
   const [only] = found;
   if (only === undefined) {
     throw new OutlastError('session.unknown', `You have no session "${text}".`, {
-      next: 'see them: outlast list',
+      next: `see them: ${COMMAND} list`,
     });
   }
   return only;
@@ -32,7 +33,7 @@ async function newest(outlast: Client): Promise<string> {
   const [row] = sessions;
   if (row) return row.id;
   throw new OutlastError('session.unknown', 'You have no session yet.', {
-    next: 'start one: outlast start "…"',
+    next: `start one: ${COMMAND} start "…"`,
   });
 }
 

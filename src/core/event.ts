@@ -18,6 +18,8 @@ export interface Limits {
   readonly stepsPerTurn: number;
   /** Attempts at one model call; then the turn fails. */
   readonly modelAttempts: number;
+  /** Time for one model call; then it counts as failed and is tried again. */
+  readonly modelTimeoutMs: number;
   /** Time without an answer after which an effect's outcome is unknown. */
   readonly effectTimeoutMs: number;
   /** Attempts at one read. */
@@ -35,6 +37,7 @@ export interface Limits {
 export const DEFAULT_LIMITS: Limits = {
   stepsPerTurn: 40,
   modelAttempts: 4,
+  modelTimeoutMs: 600_000,
   effectTimeoutMs: 30_000,
   readAttempts: 3,
   cellMs: 10_000,

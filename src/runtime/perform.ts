@@ -71,15 +71,27 @@ export async function perform(
 
 async function generate(s: State, by: Performer, signal: AbortSignal): Promise<ModelReply | ModelError> {
   const { model, tools, briefing, bell } = by.ports;
-  try {
-    const request = buildRequest(s, { tools: tools.specs, briefing });
-    const onText = (delta: string) => bell.whisper(by.session, delta);
-    return await model.generate(request, { signal, onText });
-  } catch (error) {
-    if (error instanceof ModelError) return error;
-    const message = error instanceof Error ? error.message : String(error);
-    return new ModelError(signal.aborted ? 'aborted' : 'failed', message, { retry: false, cause: error });
-  }
+  const request = buildRequest(s, { tools: tools.specs, briefing });
+  const onText = (delta: string) => bell.whisper(by.session, delta);
+  const late = new ModelError('incomplete', 'The model gave no answer in time.', { retry: true });
+  const reply = await withTimeout<ModelReply | ModelError>(
+    s.contract.limits.modelTimeoutMs,
+    by,
+    signal,
+    late,
+    async (limit) => {
+      try {
+        return await model.generate(request, { signal: limit, onText });
+      } catch (error) {
+        if (error instanceof ModelError) return error;
+        const code = limit.aborted ? 'aborted' : 'failed';
+        return new ModelError(code, messageOf(error), { retry: false, cause: error });
+      }
+    },
+  );
+  // Our own time limit aborts the call as well, and is no wish of a person.
+  const timedOut = reply instanceof ModelError && reply.code === 'aborted' && !signal.aborted;
+  return timedOut ? late : reply;
 }
 
 async function runEffect(
@@ -101,7 +113,7 @@ async function runEffect(
     // Marked, not written: the lease ran out between the two, so this process may not act any more.
     return { status: 'unknown', reason: 'the lease ended before the request left' };
   }
-  return withTimeout<Outcome>(s, by, signal, LATE, async (limit) => {
+  return withTimeout<Outcome>(s.contract.limits.effectTimeoutMs, by, signal, LATE, async (limit) => {
     try {
       return await tool.run(effect.args, contextOf(by, effect, attempt, limit));
     } catch (error) {
@@ -132,7 +144,7 @@ async function findOut(s: State, call: Of<'query'>, by: Performer, signal: Abort
   assert(effect, 'an effect that is asked about stands in the ledger');
   const tool: Tool | undefined = by.ports.tools.get(effect.tool);
   if (!tool?.find) return { status: 'unclear', reason: `${effect.tool} cannot be asked` };
-  return withTimeout<Finding>(s, by, signal, NOBODY, async (limit) => {
+  return withTimeout<Finding>(s.contract.limits.effectTimeoutMs, by, signal, NOBODY, async (limit) => {
     try {
       return (await tool.find?.(effect.args, contextOf(by, effect, effect.attempts, limit))) ?? NOBODY;
     } catch (error) {
@@ -144,9 +156,9 @@ async function findOut(s: State, call: Of<'query'>, by: Performer, signal: Abort
 const LATE: Outcome = { status: 'unknown', reason: 'no answer in time' };
 const NOBODY: Finding = { status: 'unclear', reason: 'no answer in time' };
 
-/** Runs under the effect's time limit; a tool that ignores its signal is left behind, its outcome unknown. */
+/** Runs under a time limit; whoever ignores its signal is left behind with the `expired` outcome. */
 async function withTimeout<T>(
-  s: State,
+  limitMs: number,
   by: Performer,
   outer: AbortSignal,
   expired: T,
@@ -156,8 +168,7 @@ async function withTimeout<T>(
   const done = new AbortController();
   const abort = () => limit.abort();
   outer.addEventListener('abort', abort, { once: true });
-  const { effectTimeoutMs } = s.contract.limits;
-  const late = by.ports.clock.sleep(effectTimeoutMs, done.signal).then(async () => {
+  const late = by.ports.clock.sleep(limitMs, done.signal).then(async () => {
     limit.abort();
     // One more turn of the loop: a tool that heeds its signal says better what happened.
     await by.ports.clock.sleep(done.signal.aborted ? 0 : 250, done.signal);

@@ -107,6 +107,6 @@ export async function openNotebook(first: Sandbox, options: OpenOptions = option
 }
 
 function rested(step: HeapStep): Rest {
-  assert(step.kind === 'rest', `the heap came to rest: ${JSON.stringify(step)}`);
-  return step;
+  if (step.kind === 'rest') return step;
+  throw new Error(`the heap came to no rest: ${step.reason} ${step.message} ${step.output}`);
 }

@@ -112,10 +112,9 @@ console.log(JSON.stringify({ cell: 'renew', requests: client.requests, sameClien
 }
 
 export function loadCell(api: BillingApi | null, month: string): string {
-  const print = `console.log(JSON.stringify({
-  cell: 'load', ...loaded, kept: [...months.keys()],
-  requests: client.requests, sameClient: identity.has(client), sameRows: identity.has(months),
-}));`;
+  const print = `const same = { sameClient: identity.has(client), sameRows: identity.has(months) };
+console.log(JSON.stringify({ cell: 'load', ...loaded, ...same, kept: [...months.keys()], requests: client.requests }));
+same;`;
   if (api === null) {
     return `// ${monthName(month)}, with the client and the conversion that are still here.
 const loaded = await loadMonth(${js(month)});
@@ -149,9 +148,9 @@ ${print}`;
 
 export function reportCell(month: string, leaveOut: readonly string[], defines: boolean): string {
   const call = `const report = summarise(${js(month)}, ${js(leaveOut)});
-console.log(JSON.stringify({
-  cell: 'report', ...report, sameClient: identity.has(client), sameRows: identity.has(months),
-}));`;
+const same = { sameClient: identity.has(client), sameRows: identity.has(months) };
+console.log(JSON.stringify({ cell: 'report', ...report, ...same }));
+same;`;
   if (!defines) {
     const without = leaveOut.length === 0 ? '' : ', some customers left out';
     return `// Sum ${monthName(month)} up from the rows in memory${without}.\n${call}`;

@@ -151,7 +151,7 @@ function makes(note: Note): readonly string[] {
 }
 
 function isSameName(asked: string | null, wanted: string | null): boolean {
-  return asked === wanted || (wanted === null && asked !== null);
+  return wanted === null || asked?.toLowerCase() === wanted.toLowerCase();
 }
 
 function isReportOf(

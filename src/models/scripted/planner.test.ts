@@ -209,10 +209,8 @@ const MARCH = ['2026-03', 'March 2026'] as const;
 test('February from nothing: the account is found, a client built, the edges of the month are right', async () => {
   const answer = await session.ask("Report on February's invoices");
   expect(answer).toContain(`Report for Northwind Trading, ${right(...FEBRUARY)}`);
-  for (const { customer, count, totalCents } of truth({ accountId: NORTHWIND, month: '2026-02' })
-    .byCustomer) {
+  for (const { customer, count, totalCents } of truth({ accountId: NORTHWIND, month: '2026-02' }).byCustomer)
     expect(answer).toContain(`- ${customer}: ${count} invoices, ${money(totalCents, 'USD')}\n`);
-  }
   expect(session.said).toHaveLength(5);
   expect(session.said.every((line) => line !== '' && !line.includes('\n'))).toBe(true);
   expect([count('account.lookup'), count('auth.')]).toEqual([1, 3]);
@@ -488,8 +486,7 @@ test('what it does not know it refuses, does nothing, and says how to get a mode
 test('as a model: its name, its text in pieces, and its end when it is aborted', async () => {
   const model = scriptedPlanner();
   expect(model).toMatchObject({ name: 'scripted planner, no model', scripted: true });
-  session.send('What is the weather?');
-  await session.answer();
+  await session.ask('What is the weather?');
   const request = session.request();
   const shown: string[] = [];
   const onText = (delta: string) => void shown.push(delta);

@@ -1,0 +1,87 @@
+/**
+ * The command `outlast`: finds the verb, runs it, ends with its exit code.
+ *
+ * C1  Only the verb that is asked for is loaded; `--help` loads none.
+ * C2  Every verb takes `--json`; then the last line of stdout is one JSON object, also when it fails.
+ */
+
+import { createRequire } from 'node:module';
+import { Command, CommanderError } from 'commander';
+import { complain, EXIT, type ExitCode, UsageError } from './exit.ts';
+import { terminalOf } from './terminal.ts';
+import type { Options, VerbSpec } from './verb.ts';
+import { VERBS } from './verbs.ts';
+
+const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
+
+const ABOUT = `Agent sessions that outlast the process that runs them.
+
+A session takes messages in every state, keeps its live objects, and does nothing twice:
+  outlast serve                                            (or: npm start)
+  outlast start --persist "Report on February's invoices"
+  outlast send last "Now do the same for March"
+  outlast stop last`;
+
+const MORE = `
+A session is named by its id, by the beginning of its id, or by "last" for the newest.
+Exit codes: 0 ok, 1 failed, 2 usage, 3 no server, 4 refused, 5 it rests on a decision.
+Environment: OUTLAST_URL, OUTLAST_TOKEN, OUTLAST_DATA, NO_COLOR; for the server see: outlast serve --help`;
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(argv: readonly string[]): Promise<ExitCode> {
+  let code: ExitCode = EXIT.ok;
+  const program = new Command('outlast')
+    .description(ABOUT)
+    .version(version, '-V, --version')
+    .addHelpText('after', MORE)
+    .helpCommand(false)
+    .configureOutput({ writeErr: () => {} })
+    .exitOverride();
+  for (const verb of VERBS) program.addCommand(command(verb, (ended) => (code = ended)));
+  if (argv.length === 0) {
+    program.outputHelp();
+    return EXIT.ok;
+  }
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
+    if (process.env.OUTLAST_DEBUG) console.error(error);
+    return complain(usageOf(error, argv), terminalOf({ json: argv.includes('--json') }));
+  }
+}
+
+function command(verb: VerbSpec, end: (code: ExitCode) => void): Command {
+  const built = new Command(verb.name)
+    .summary(verb.summary)
+    .description(`${capital(verb.summary)}.`)
+    .addHelpText('after', `\n${verb.help}`)
+    .configureOutput({ writeErr: () => {} })
+    .exitOverride();
+  for (const [form, about] of verb.args) built.argument(form, about);
+  for (const [flags, about] of verb.options ?? []) built.option(flags, about);
+  if (verb.isRemote) {
+    built
+      .option('--url <url>', 'the server (OUTLAST_URL; default: the one of this data folder)')
+      .option('--token <token>', 'who you are, where the server wants to know (OUTLAST_TOKEN)')
+      .option('--data <folder>', 'the data folder whose server is meant (OUTLAST_DATA; default ./.outlast)');
+  }
+  built.option('--json', 'the result as JSON on the last line of stdout');
+  return built.action(async () => {
+    const options = built.opts<Options>();
+    const { run } = await verb.load();
+    end(await run({ args: built.processedArgs.flat() as string[], options, terminal: terminalOf(options) }));
+  });
+}
+
+/** What commander refuses is a wrong use of ours. */
+function usageOf(error: unknown, argv: readonly string[]): unknown {
+  if (!(error instanceof CommanderError)) return error;
+  const verb = VERBS.find(({ name }) => name === argv[0])?.name;
+  const help = verb === undefined ? 'outlast --help' : `outlast ${verb} --help`;
+  return new UsageError(error.message.replace(/^error: /, ''), `see: ${help}`);
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

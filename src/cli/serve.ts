@@ -1,0 +1,138 @@
+/**
+ * `outlast serve`: the server with its page, and the sample services beside it.
+ *
+ * V1  The port is taken first and the data folder second, so a server that cannot have them has changed nothing.
+ *     Requests that come while it opens wait for it.
+ * V2  It ends cleanly within ten seconds: streams get a last word, running calls an answer, and what was started is
+ *     stopped. Killed instead, it loses nothing, and the next one finds the sample services again.
+ */
+
+import { resolve } from 'node:path';
+import { createOutlast } from '../compose.ts';
+import { OutlastError } from '../core/error.ts';
+import { systemClock } from '../lib/clock.ts';
+import { app } from '../server/app.ts';
+import { parseTokens } from '../server/auth.ts';
+import { type Listening, listen } from '../server/listen.ts';
+import { type Samples, startSamples } from '../services/spawn.ts';
+import { sampleGrants } from '../tools/samples.ts';
+import { toldToEnd } from './ending.ts';
+import { EXIT, UsageError } from './exit.ts';
+import { dataDirOf } from './reach.ts';
+import { removeServerNote, writeServerNote } from './server-file.ts';
+import type { Terminal } from './terminal.ts';
+import { type Options, text, type Verb } from './verb.ts';
+import { welcome } from './welcome.ts';
+
+const DEFAULT_PORT = 4747;
+const END_BOUND_MS = 9_000;
+
+export const run: Verb = async ({ options, terminal }) => {
+  const told = toldToEnd();
+  const server = await open(settingsOf(options), terminal);
+  const { url, about, samples, dataDir } = server;
+  for (const line of welcome({ url, about, samples }, terminal.paint)) terminal.say(line);
+  terminal.result({ ready: true, url, pid: process.pid, data: dataDir, model: about.model });
+  const reason = await told;
+  terminal.say(terminal.paint.dim(`ending (${reason}) …`));
+  const isClean = await Promise.race([server.close().then(() => true), systemClock.sleep(END_BOUND_MS)]);
+  removeServerNote(dataDir);
+  terminal.say(
+    isClean ? 'ended; everything is in the data folder' : 'ended in haste; nothing durable is lost',
+  );
+  // Whatever still holds the process has had its time.
+  process.exit(EXIT.ok);
+};
+
+interface Settings {
+  readonly port: number;
+  readonly host: string;
+  readonly dataDir: string;
+  readonly tokens: ReturnType<typeof parseTokens>;
+}
+
+export type Runtime = Awaited<ReturnType<typeof createOutlast>>;
+
+async function open({ port, host, dataDir, tokens }: Settings, terminal: Terminal) {
+  const closing = new AbortController();
+  const report = reporter(terminal);
+  const handler = later<ReturnType<typeof app>>();
+  const fetch = async (request: Request) => (await handler.promise).fetch(request);
+  const listening = await listen({ fetch, port, host, hasTokens: tokens.length > 0 });
+  const { samples, outlast } = await openRuntime(dataDir, report).catch(async (error: unknown) => {
+    handler.reject(
+      new OutlastError('server.closing', 'This server could not open its data.', { cause: error }),
+    );
+    await listening.close(0);
+    throw error;
+  });
+  handler.resolve(app(outlast, { tokens, closing: closing.signal, report }));
+  writeServerNote(dataDir, listening.url);
+  return {
+    url: listening.url,
+    about: outlast.about,
+    samples,
+    dataDir,
+    async close() {
+      closing.abort();
+      await closeAll(listening, outlast, samples);
+    },
+  };
+}
+
+async function openRuntime(
+  dataDir: string,
+  report: (line: string, cause?: unknown) => void,
+): Promise<{ samples: Samples; outlast: Runtime }> {
+  const samples = await startSamples({ dataDir });
+  const grants = sampleGrants({ billingUrl: samples.billing.url, mailingUrl: samples.mailing.url });
+  try {
+    return { samples, outlast: await createOutlast({ dataDir, grants, report }) };
+  } catch (error) {
+    // A folder that another server holds: then the sample services are that server's.
+    if (!(error instanceof OutlastError && error.code === 'store.locked')) await samples.stop();
+    throw error;
+  }
+}
+
+/** New requests are refused first; what runs may still answer while the runtime brings its own to an end. */
+async function closeAll(listening: Listening, outlast: Runtime, samples: Samples): Promise<void> {
+  await Promise.all([listening.close(), outlast.close()]);
+  await samples.stop();
+}
+
+function settingsOf(options: Options): Settings {
+  const { OUTLAST_PORT, OUTLAST_HOST, OUTLAST_TOKENS = '' } = process.env;
+  const given = text(options.port) ?? (OUTLAST_PORT || undefined);
+  const port = given === undefined ? DEFAULT_PORT : Number(given);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new UsageError(`"${given}" is no port.`, 'use --port 0 … 65535');
+  }
+  const host = text(options.host) ?? (OUTLAST_HOST || '127.0.0.1');
+  return {
+    port,
+    host,
+    dataDir: resolve(dataDirOf({ data: text(options.data) })),
+    tokens: parseTokens(OUTLAST_TOKENS),
+  };
+}
+
+/** What no session's log can hold goes to stderr, with the time and the cause. */
+function reporter({ paint }: Terminal): (line: string, cause?: unknown) => void {
+  return (line, cause) => {
+    const why = cause instanceof Error ? `: ${cause.message}` : '';
+    process.stderr.write(`${paint.dim(new Date(systemClock.now()).toISOString())} ${line}${why}\n`);
+    if (process.env.OUTLAST_DEBUG && cause instanceof Error) process.stderr.write(`${cause.stack}\n`);
+  };
+}
+
+function later<Value>() {
+  let resolve: (value: Value) => void = () => {};
+  let reject: (error: unknown) => void = () => {};
+  const promise = new Promise<Value>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  promise.catch(() => {});
+  return { promise, resolve, reject };
+}

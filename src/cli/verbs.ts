@@ -1,0 +1,204 @@
+/** The table of verbs: names, arguments, help. Small on purpose: it is all that `outlast --help` loads. */
+
+import type { VerbSpec } from './verb.ts';
+
+const SESSION = ['<session>', 'an id, the beginning of one, or "last" for the newest'] as const;
+const MESSAGE = ['<message...>', 'what to say; "-" reads it from stdin'] as const;
+const DETACH = ['--detach', 'return at once instead of watching until it rests'] as const;
+const KEY = ['--key <key>', 'a key of your own: a repeat with it is done once'] as const;
+const WATCHING = `It is watched until it rests. Ctrl-C stops the watching and nothing else.
+Exit code 5 says that the session rests on a decision: outlast inspect.`;
+
+export const VERBS: readonly VerbSpec[] = [
+  {
+    name: 'serve',
+    summary: 'run the server, with its page and the sample services',
+    args: [],
+    options: [
+      ['--port <port>', 'port (OUTLAST_PORT; default 4747; 0 takes any free one)'],
+      ['--host <host>', 'address (OUTLAST_HOST; default 127.0.0.1; any other needs OUTLAST_TOKENS)'],
+      ['--data <folder>', 'where everything durable goes (OUTLAST_DATA; default ./.outlast)'],
+    ],
+    help: `Everything it knows is in its data folder: kill it at any moment and start it again.
+
+Models, the first that is set: OUTLAST_MODEL=provider/model, OUTLAST_BASE_URL (any OpenAI-compatible
+server), OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY. With none of them a scripted
+planner stands in, which is no model.
+
+Examples:
+  outlast serve
+  OUTLAST_BASE_URL=http://localhost:11434/v1 OUTLAST_MODEL=llama3.3 outlast serve --port 5000
+  OUTLAST_TOKENS=ann:SECRET,bob:OTHER outlast serve --host 0.0.0.0`,
+    isRemote: false,
+    load: () => import('./serve.ts'),
+  },
+  {
+    name: 'start',
+    summary: 'start a session and watch it until it rests',
+    args: [MESSAGE],
+    options: [
+      ['--persist', 'keep the session open after its response; without it, it ends completed'],
+      ['--title <title>', 'how lists call it; by default the beginning of the message'],
+      KEY,
+      DETACH,
+    ],
+    help: `Prints the id of the session and the receipt: the message is durable. ${WATCHING}
+
+Examples:
+  outlast start --persist "Report on February's invoices"
+  outlast start "How many accounts are there?" --json
+  outlast start --persist --detach - < task.txt`,
+    isRemote: true,
+    load: () => import('./start.ts'),
+  },
+  {
+    name: 'send',
+    summary: 'say something to a session, whatever it is doing',
+    args: [SESSION, MESSAGE],
+    options: [
+      [
+        '--when <when>',
+        'next: before the next model call (default); later: after the response; now: at once',
+      ],
+      KEY,
+      DETACH,
+    ],
+    help: `The receipt says what becomes of the message: whether it joins the running turn or starts one.
+${WATCHING}
+
+Examples:
+  outlast send last "Now do the same for March"
+  outlast send last "leave out the test customer" --detach
+  outlast send ses_3f9k --when now "Stop, wrong account"`,
+    isRemote: true,
+    load: () => import('./send.ts'),
+  },
+  {
+    name: 'follow',
+    summary: 'read the log from an offset, live; reads only',
+    args: [SESSION],
+    options: [['--after <seq>', 'the last event that you have; default 0, the beginning']],
+    help: `Ends with the session (stopped or completed), or with Ctrl-C. With --json one event a line.
+
+Examples:
+  outlast follow last
+  outlast follow last --after 120
+  outlast follow last --json | jq 'select(.kind == "effect.settled")'`,
+    isRemote: true,
+    load: () => import('./follow.ts'),
+  },
+  {
+    name: 'attach',
+    summary: 'see it all, then live; what you type is sent',
+    args: [SESSION],
+    help: `Ctrl-C or Ctrl-D detaches and says how to come back. It stops nothing.
+
+Examples:
+  outlast attach last
+  echo "Mail the report to the owner" | outlast attach last`,
+    isRemote: true,
+    load: () => import('./attach.ts'),
+  },
+  {
+    name: 'list',
+    summary: 'your sessions, newest first',
+    args: [],
+    options: [
+      ['--phase <phase>', 'only those that are working, awaiting_input, awaiting_decision, stopped …'],
+      ['--limit <n>', 'how many; default 20'],
+    ],
+    help: `Examples:
+  outlast list
+  outlast list --phase awaiting_decision`,
+    isRemote: true,
+    load: () => import('./list.ts'),
+  },
+  {
+    name: 'inspect',
+    summary: 'a session in one look: phase, ledger, live objects, questions',
+    args: [SESSION],
+    help: `The ledger shows each effect: what became of it, how often it was sent, and how that was known when the
+service did not simply answer.
+
+Examples:
+  outlast inspect last
+  outlast inspect last --json | jq .ledger`,
+    isRemote: true,
+    load: () => import('./inspect.ts'),
+  },
+  {
+    name: 'pause',
+    summary: 'hold a session where it is',
+    args: [SESSION],
+    help: 'Nothing new is started until it is resumed. Messages are still taken and keep their order.',
+    isRemote: true,
+    load: () => import('./pause.ts'),
+  },
+  {
+    name: 'resume',
+    summary: 'go on, also after a quarantine',
+    args: [SESSION],
+    help: 'Example:\n  outlast resume last',
+    isRemote: true,
+    load: () => import('./resume.ts'),
+  },
+  {
+    name: 'interrupt',
+    summary: 'end the running turn and keep the session',
+    args: [SESSION],
+    help: 'What was sent already stays in the ledger. The session then awaits your next message.',
+    isRemote: true,
+    load: () => import('./interrupt.ts'),
+  },
+  {
+    name: 'stop',
+    summary: 'end a session; its live resources are gone when it returns',
+    args: [SESSION],
+    help: 'The log stays, and reopen works.\n\nExample:\n  outlast stop last',
+    isRemote: true,
+    load: () => import('./stop.ts'),
+  },
+  {
+    name: 'reopen',
+    summary: 'open a stopped session again, with all that it kept',
+    args: [SESSION],
+    help: 'Example:\n  outlast reopen last && outlast send last "One more thing"',
+    isRemote: true,
+    load: () => import('./reopen.ts'),
+  },
+  {
+    name: 'decide',
+    summary: 'answer an open question',
+    args: [
+      SESSION,
+      ['<decision>', 'as outlast inspect shows it: d1'],
+      ['<answer>', 'approve, reject, done, not-done, or answer'],
+      ['[text...]', 'words to go with it'],
+    ],
+    help: `The first answer stands; a second one is refused (exit code 4).
+
+Examples:
+  outlast decide last d1 done
+  outlast decide last d1 not-done "I looked into the outbox: it is not there"
+  outlast decide last d2 answer "The account is Northwind"`,
+    isRemote: true,
+    load: () => import('./decide.ts'),
+  },
+  {
+    name: 'verify',
+    summary: 'replay a session and compare it bit for bit; changes nothing',
+    args: [SESSION],
+    help: 'Exit code 1 when the log breaks an invariant, or the replayed sandbox is not the one that is kept.',
+    isRemote: true,
+    load: () => import('./verify.ts'),
+  },
+  {
+    name: 'demo',
+    summary: 'the main job, narrated, through three kills',
+    args: [],
+    options: [['--keep', 'leave its data folder for a look']],
+    help: 'Starts a server of its own, in a folder of its own, and leaves nothing behind.',
+    isRemote: false,
+    load: () => import('./demo.ts'),
+  },
+];
