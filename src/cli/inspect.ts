@@ -97,7 +97,7 @@ function live({ heap }: Inspection, paint: Paint): string[] {
     paint.dim(`from ${cell}`),
   ]);
   const about = `generation ${heap.generation}, ${heap.images} images, ${bytes(heap.bytes)}`;
-  const restored = heap.restored
+  const restored = heap.restored?.note
     ? [paint.dim(`restored (${heap.restored.rung}): ${clean(heap.restored.note)}`)]
     : [];
   return [`${paint.bold('Live objects')} ${paint.dim(about)}`, ...indent(table(rows)), ...indent(restored)];

@@ -36,6 +36,7 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     .version(version, '-V, --version')
     .addHelpText('after', MORE)
     .helpCommand(false)
+    .configureHelp({ subcommandTerm: termOf })
     .configureOutput({ writeErr: () => {} })
     .exitOverride();
   for (const verb of VERBS) program.addCommand(command(verb, (ended) => (code = ended)));
@@ -76,6 +77,15 @@ function command(verb: VerbSpec, end: (code: ExitCode) => void): Command {
   });
 }
 
+/** `send <session> <message...>`: the options stand in the verb's own help. */
+function termOf(verb: Command): string {
+  const args = verb.registeredArguments.map((argument) => {
+    const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+    return argument.required ? `<${name}>` : `[${name}]`;
+  });
+  return [verb.name(), ...args].join(' ');
+}
+
 /** What commander refuses is a wrong use of ours. */
 function usageOf(error: unknown, argv: readonly string[]): unknown {
   if (!(error instanceof CommanderError)) return error;
@@ -84,4 +94,6 @@ function usageOf(error: unknown, argv: readonly string[]): unknown {
   return new UsageError(error.message.replace(/^error: /, ''), `see: ${help}`);
 }
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

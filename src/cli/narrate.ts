@@ -66,7 +66,7 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
         case 'turn.started':
           return note(`turn ${event.turn}`);
         case 'progress.noted':
-          return note(event.text);
+          return [dim(`· ${clean(event.text)}`)];
         case 'cell.started':
           return [dim(`· code ${event.cell}`), ...block(event.source, CODE_LINES)];
         case 'cell.committed':
@@ -108,7 +108,9 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
         case 'turn.interrupted':
           return [yellow(`! turn ${event.turn} was interrupted by ${event.by}`)];
         case 'heap.restored':
-          return event.rung === 'attached' ? [] : note(`sandbox restored (${event.rung}): ${event.note}`);
+          return event.rung === 'attached' || event.note === ''
+            ? []
+            : note(`sandbox restored (${event.rung}): ${event.note}`);
         case 'lease.acquired':
           return event.clean || event.epoch === 1
             ? []

@@ -15,7 +15,7 @@ import { app } from '../server/app.ts';
 import { parseTokens } from '../server/auth.ts';
 import { type Listening, listen } from '../server/listen.ts';
 import { type Samples, startSamples } from '../services/spawn.ts';
-import { sampleGrants } from '../tools/samples.ts';
+import { SAMPLE_BRIEFING, sampleGrants } from '../tools/samples.ts';
 import { toldToEnd } from './ending.ts';
 import { EXIT, UsageError } from './exit.ts';
 import { dataDirOf } from './reach.ts';
@@ -87,7 +87,7 @@ async function openRuntime(
   const samples = await startSamples({ dataDir });
   const grants = sampleGrants({ billingUrl: samples.billing.url, mailingUrl: samples.mailing.url });
   try {
-    return { samples, outlast: await createOutlast({ dataDir, grants, report }) };
+    return { samples, outlast: await createOutlast({ dataDir, grants, briefing: SAMPLE_BRIEFING, report }) };
   } catch (error) {
     // A folder that another server holds: then the sample services are that server's.
     if (!(error instanceof OutlastError && error.code === 'store.locked')) await samples.stop();

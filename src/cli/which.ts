@@ -13,7 +13,10 @@ export async function whichSession(outlast: Client, text: string): Promise<strin
   if (text === 'last') return newest(outlast);
   const start = text.startsWith('ses_') ? text : `ses_${text}`;
   if (start.length < 'ses_'.length + SHORTEST) {
-    throw new UsageError(`"${text}" is too short for the beginning of an id.`, `see the ids: ${COMMAND} list`);
+    throw new UsageError(
+      `"${text}" is too short for the beginning of an id.`,
+      `see the ids: ${COMMAND} list`,
+    );
   }
   const found = await beginningWith(outlast, start);
   if (found.length > 1) {

@@ -49,6 +49,7 @@ class Stage {
   private server: ServerProcess | null = null;
   private session = '';
   private kills = 0;
+  private identical = false;
 
   constructor(options: Options) {
     this.options = options;
@@ -72,6 +73,7 @@ class Stage {
 
     const march = await this.march();
     await this.mail();
+    await this.verify();
     await this.stop();
     this.watching.abort();
     await watched;
@@ -127,6 +129,17 @@ class Stage {
       `the ledger: ${mail?.effect} ${mail?.status}, ${mail?.attempts} attempt; known by ${mail?.evidence}`,
     );
     say.fact(`the mailing service's books: ${look(dataDir).mailsSent} mail`);
+  }
+
+  private async verify(): Promise<void> {
+    const { say } = this.options;
+    say.act(`outlast verify ${this.short()}`);
+    const { identical, moves, restores, violations } = await this.outlast.verify(this.session);
+    say.fact(
+      `${moves} moves of the heap replayed, ${restores} restores among them: ` +
+        `${identical ? 'bit for bit the heap that stands' : 'NOT the heap that stands'}; ${violations.length} violations`,
+    );
+    this.identical = identical === true && violations.length === 0;
   }
 
   private async stop(): Promise<void> {
@@ -243,6 +256,7 @@ class Stage {
     );
     expect(figures.liveObjectsKept, 'the client of turn 1 is the client of turn 2');
     expect(figures.reportsRight, 'both reports as the books have them');
+    expect(this.identical, 'the journal leads to the heap that stands');
     return wrong;
   }
 

@@ -10,6 +10,8 @@ import { readFile } from 'node:fs/promises';
 const FILES = {
   '/': ['index.html', 'text/html'],
   '/page.css': ['page.css', 'text/css'],
+  '/transcript.css': ['transcript.css', 'text/css'],
+  '/icon.svg': ['icon.svg', 'image/svg+xml'],
   '/page.js': ['page.js', 'text/javascript'],
   '/api.js': ['api.js', 'text/javascript'],
   '/dom.js': ['dom.js', 'text/javascript'],

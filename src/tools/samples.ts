@@ -11,6 +11,9 @@ export interface SampleUrls {
   readonly mailingUrl: string;
 }
 
+/** Whose account it is that the operator of the samples means; a real operator would write a line like this. */
+export const SAMPLE_BRIEFING = 'The operator\'s account is called "Northwind Trading".';
+
 export function sampleGrants({ billingUrl, mailingUrl }: SampleUrls): readonly Grant[] {
   return [
     {

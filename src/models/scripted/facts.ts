@@ -63,6 +63,8 @@ export interface Facts {
   /** Found or opened before, and not there any more. */
   readonly isAccountLost: boolean;
   readonly isClientLost: boolean;
+  /** The service has another address than the client was built for. */
+  readonly hasMoved: boolean;
   readonly canLoad: boolean;
   readonly canSum: boolean;
   hasRows(month: string): boolean;
@@ -77,7 +79,7 @@ export interface Facts {
   range(month: string): { readonly from: string; readonly to: string } | null;
 }
 
-export function factsOf({ entries, present }: Observations, accountName: string | null): Facts {
+export function factsOf({ entries, present, services }: Observations, accountName: string | null): Facts {
   const calls = entries.filter((entry): entry is Called => entry.kind === 'called');
   const lives = liveNames(calls, present.live);
   const last = (test: (call: Called, note: Note) => unknown): number =>
@@ -95,7 +97,9 @@ export function factsOf({ entries, present }: Observations, accountName: string 
   const lookup = lookupOf(calls[find], billing?.reading.ok ? billing.reading.api.offset : '');
 
   const hasAccount = lookup?.account != null && lives('account');
-  const hasClient = hasAccount && open > find && lives('client') && lives('identity');
+  const opened = calls[open]?.note;
+  const hasMoved = opened?.cell === 'open' && opened.origin !== services.get('billing');
+  const hasClient = hasAccount && !hasMoved && open > find && lives('client') && lives('identity');
   const canLoad = hasClient && define > open && lives('months') && lives('loadMonth');
   const loadOf = (month: string): number =>
     last(({ data }, note) => note.cell === 'load' && note.month === month && data !== null);
@@ -107,7 +111,8 @@ export function factsOf({ entries, present }: Observations, accountName: string 
     hasAccount,
     hasClient,
     isAccountLost: lookup?.account != null && !hasAccount,
-    isClientLost: !hasClient && open >= 0 && (open > find || calls[find]?.note?.lost === true),
+    hasMoved,
+    isClientLost: !hasClient && !hasMoved && open >= 0 && (open > find || calls[find]?.note?.lost === true),
     canLoad,
     canSum: lives('summarise'),
     hasRows: (month) => canLoad && loadOf(month) >= define && loadOf(month) > missed,

@@ -15,7 +15,7 @@ import { isRecord, type Json } from '../../lib/json.ts';
 export type Note = (
   | { readonly cell: 'describe'; readonly service: 'billing' | 'mailing' }
   | { readonly cell: 'find'; readonly name: string | null }
-  | { readonly cell: 'open' }
+  | { readonly cell: 'open'; readonly origin: string }
   | { readonly cell: 'renew' }
   | { readonly cell: 'load'; readonly month: string; readonly defines: boolean }
   | {

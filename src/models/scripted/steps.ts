@@ -132,10 +132,12 @@ function towardsClient(work: Work): Step<Account> {
   const { origin, api } = billing.value;
   const lost = work.facts.isClientLost;
   const { name, id } = account.value;
-  const say = lost
-    ? 'The client is not in the sandbox any more, so I build a new one and authenticate again.'
-    : `${name} is ${id}${among(work)}. I build a client that authenticates in three calls.`;
-  return run({ cell: 'open', lost }, say, openCell(origin, api));
+  const say = work.facts.hasMoved
+    ? `The billing service is at ${origin} now, so I build a new client and authenticate there.`
+    : lost
+      ? 'The client is not in the sandbox any more, so I build a new one and authenticate again.'
+      : `${name} is ${id}${among(work)}. I build a client that authenticates in three calls.`;
+  return run({ cell: 'open', origin, lost }, say, openCell(origin, api));
 }
 
 function among({ facts }: Work): string {
@@ -156,7 +158,9 @@ function towardsRows(work: Work, month: string): Step<null> {
     const say = `${monthName(month)} is meant in UTC, but the service's dates are local (UTC${account.value.utcOffset}): I move the edges of the month and load it page by page.`;
     return run(note, say, loadCell(billing.value.api, month));
   }
-  const isKept = !facts.calls.some(({ askedIn, note }) => askedIn >= since && note?.cell === 'open');
+  const isKept = !facts.calls.some(
+    ({ askedIn, note }) => askedIn >= since && (note?.cell === 'open' || note?.cell === 'renew'),
+  );
   const kept = isKept ? 'The client is still there, so nothing is looked up or authenticated again. ' : '';
   return run(note, `${kept}I load ${monthName(month)} page by page.`, loadCell(null, month));
 }

@@ -208,7 +208,7 @@ function explained(cause: unknown): unknown {
     case 'CORRUPT':
     case 'NOTADB':
       return new OutlastError('log.damaged', `The database file is damaged: ${message}.`, {
-        next: 'copy the data folder away, then see what is readable, or put back a backup',
+        next: 'start again: what can be read is put into a new file; or put back a backup',
         cause,
       });
     default:

@@ -75,15 +75,26 @@ export function openLog(db: Database): Log {
   }
 
   function page(session: SessionId, after: number, limit: number): readonly StoredEvent[] {
+    if (limit < 1) return [];
+    const rows = selectPage.all(session, after, limit);
+    const row = rows.length < limit ? end(session) : null;
+    if (row !== null && row.head < after && rows.length === 0) return [];
+    const { events, chain } = chained(session, after, rows);
+    if (row !== null) checkEnd(row, after + events.length, chain);
+    return events;
+  }
+
+  /** Where the log should end; at 0 when there is no such session. */
+  function end(session: SessionId): Pick<Index, 'head' | 'chain'> {
     const row = index(session);
     if (row === null && last(session) > 0) throw new Rotten('its index row is missing');
-    if (row === null || after > row.head) return [];
-    const { events, chain } = chained(session, after, selectPage.all(session, after, limit));
-    const end = after + events.length;
-    if (events.length < limit && end < row.head) throw new Rotten(`event ${end + 1} is missing`);
-    if (end > row.head) throw new Rotten(`its index row ends before event ${end}`);
-    if (end === row.head && !sameBytes(chain, row.chain)) throw new Rotten('its index row names another end');
-    return events;
+    return row ?? { head: 0, chain: genesis(session) };
+  }
+
+  function checkEnd(row: Pick<Index, 'head' | 'chain'>, found: number, chain: Uint8Array): void {
+    if (found < row.head) throw new Rotten(`event ${found + 1} is missing`);
+    if (found > row.head) throw new Rotten(`its index row ends before event ${found}`);
+    if (!sameBytes(chain, row.chain)) throw new Rotten('its index row names another end');
   }
 
   function chained(session: SessionId, after: number, rows: readonly Cells[]) {

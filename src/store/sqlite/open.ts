@@ -1,25 +1,23 @@
 /**
- * Opening the embedded store: one folder, one file, one process. The order below is what makes it safe.
+ * Opening the embedded store: one folder, one file, one process.
  *
- * O1  Nothing is changed before the lock is held, and nothing at all in a file of a newer version.
- * O2  WAL with full sync: a commit is on the disk when it resolves. Asked back, since SQLite may decline in silence.
- * O3  What was acknowledged and is gone is found before the first call is served (witness.ts).
+ * P1  What was acknowledged and is gone is found before the first call is served (witness.ts).
+ * P2  Damage is kept by whoever finds it, and is told again at every start, until somebody has decided.
  */
 
-import { mkdirSync, realpathSync, statSync } from 'node:fs';
+import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { OutlastError } from '../../core/error.ts';
 import type { SessionId } from '../../core/ids.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { Store, Summary } from '../port.ts';
-import { type Database, type DriverName, openDatabase } from './driver.ts';
-import { claim, forgetOwner, lock, writeOwner } from './lock.ts';
-import { type Log, openLog } from './log.ts';
-import { cut, remaining } from './salvage.ts';
-import { migrate, refuseNewer } from './schema.ts';
+import type { Database, DriverName } from './driver.ts';
+import { type Found, openFile, type Place, suspect, trust } from './file.ts';
+import { claim, forgetOwner, writeOwner } from './lock.ts';
+import { openLog } from './log.ts';
+import { cut } from './salvage.ts';
 import { type Head, operations } from './store.ts';
 import { type Damage, inspect, missing, sessionsIn, structure } from './verify.ts';
-import { type Mark, openWitness, type Witness } from './witness.ts';
+import { type Mark, openWitness } from './witness.ts';
 
 export interface SqliteOptions {
   /** The data directory; made when it is not there. */
@@ -46,14 +44,12 @@ export interface SqliteStore extends Store {
   /** Reads everything. */
   health(): Promise<Health>;
   /**
-   * Goes on without what cannot be read: mends what can be mended, else ends the log after its readable part, whose
-   * fold is `summary` (null when no event is left). Gives the damage that was accepted; null when nothing was given up.
+   * Goes on without what cannot be read: the log ends after its readable part, whose fold is `summary` (null when no
+   * event is left). Gives the damage that was accepted; null when there is none.
    */
   salvage(session: SessionId, summary: Summary | null): Promise<Damage | null>;
 }
 
-/** A file up to this size is checked by SQLite at every opening: about 50 ms. A larger one when `health` is asked. */
-const CHECKED_BYTES = 32 * 2 ** 20;
 /** Of witness lines; about 4,000 commits. Then a checkpoint lets it start anew. */
 const WITNESS_BYTES = 256 * 2 ** 10;
 
@@ -69,52 +65,45 @@ export async function sqliteStore(options: SqliteOptions): Promise<SqliteStore> 
   const { clock = systemClock, driver, waitMs = 1000 } = options;
   mkdirSync(options.dir, { recursive: true, mode: 0o700 });
   const dir = realpathSync(options.dir);
-  const path = join(dir, 'outlast.db');
   const unclaim = claim(dir);
   try {
-    refuseNewer(path);
-    const db = await (typeof driver === 'function' ? driver(path) : openDatabase(path, driver));
-    try {
-      await lock(db, dir, clock, waitMs);
-      configure(db, path);
-      const store = assemble(db, dir, path, clock, unclaim);
-      writeOwner(dir, clock.now());
-      return store;
-    } catch (error) {
-      db.close();
-      throw error;
-    }
+    return await openIn({ dir, path: join(dir, 'outlast.db'), clock, driver, waitMs }, unclaim);
   } catch (error) {
     unclaim();
     throw error;
   }
 }
 
-function configure(db: Database, path: string): void {
-  migrate(db, path);
-  db.exec(`
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = FULL;
-    PRAGMA foreign_keys = OFF;
-    PRAGMA cell_size_check = ON;
-    PRAGMA journal_size_limit = ${16 * 2 ** 20}`);
-  // Numbers alone tell: a file that is not in WAL mode has a log of -1 pages.
-  const { log } = db.prepare('PRAGMA wal_checkpoint').get() ?? {};
-  const { synchronous } = db.prepare('PRAGMA synchronous').get() ?? {};
-  if (log !== -1 && synchronous === 2) return;
-  throw new OutlastError('store.failed', `SQLite keeps no write-ahead log beside ${path}.`, {
-    next: 'choose a folder on a local disk with OUTLAST_DATA',
-  });
+async function openIn(place: Place, unclaim: () => void): Promise<SqliteStore> {
+  const found = await openFile(place);
+  try {
+    const store = assemble(place, found, unclaim);
+    writeOwner(place.dir, place.clock.now());
+    return store;
+  } catch (error) {
+    found.db.close();
+    throw error;
+  }
 }
 
-function assemble(db: Database, dir: string, path: string, clock: Clock, unclaim: () => void): SqliteStore {
+function assemble(place: Place, found: Found, unclaim: () => void): SqliteStore {
+  const { db } = found;
   const log = openLog(db);
-  const witness = openWitness(`${path}.witness`);
-  const found = healthAtOpening(db, log, path, witness);
-  const damaged = new Map(found.sessions.map((damage) => [damage.session, damage]));
+  const witness = openWitness(`${place.path}.witness`);
+  const damaged = new Map(damageAtOpening().map((damage) => [damage.session, damage]));
   const heads = new Map<SessionId, Head>();
-  const { flush, ...port } = operations({ db, log, clock, damaged, heads, durable });
+  const { flush, ...port } = operations({
+    db,
+    log,
+    clock: place.clock,
+    damaged,
+    heads,
+    durable,
+    suspect: () => suspect(place),
+  });
   let isOpen = true;
+  if (damaged.size === 0) trust(place);
+  else suspect(place);
   settle();
 
   return {
@@ -130,18 +119,19 @@ function assemble(db: Database, dir: string, path: string, clock: Clock, unclaim
         if (damage) sessions.push(damage);
         await breath();
       }
-      return { structure: structure(db), sessions };
+      const pages = structure(db);
+      if (pages !== null) suspect(place);
+      return { structure: pages, sessions };
     },
 
     async salvage(session, summary) {
-      const before = look(session);
-      const rest = before && remaining(db, log, before, witness.mark(session));
-      if (rest) cut(db, log, rest, summary, clock.now());
+      const damage = look(session);
+      if (damage) cut(db, log, damage, summary, place.clock.now());
       heads.delete(session);
       witness.forget(session);
       damaged.delete(session);
       settle();
-      return rest;
+      return damage;
     },
 
     async close() {
@@ -151,7 +141,7 @@ function assemble(db: Database, dir: string, path: string, clock: Clock, unclaim
       settle();
       witness.close();
       db.close();
-      forgetOwner(dir);
+      forgetOwner(place.dir);
       unclaim();
     },
   };
@@ -177,15 +167,14 @@ function assemble(db: Database, dir: string, path: string, clock: Clock, unclaim
     if (damage) damaged.set(session, damage);
     return damage;
   }
-}
 
-function healthAtOpening(db: Database, log: Log, path: string, witness: Witness): Health {
-  const gone = missing(log, witness.marks());
-  const wrong = statSync(path).size > CHECKED_BYTES ? null : structure(db);
-  if (wrong === null) return { structure: null, sessions: gone };
-  const all = new Set([...sessionsIn(db), ...gone.map((damage) => damage.session)]);
-  const sessions = [...all].flatMap((session) => inspect(log, session, witness.mark(session)) ?? []);
-  return { structure: wrong, sessions };
+  /** What is gone by the witness; and where something was wrong before, whatever else is. */
+  function damageAtOpening(): Damage[] {
+    const marks = witness.marks();
+    if (!found.isSuspect) return missing(log, marks);
+    const all = new Set([...sessionsIn(db), ...marks.map((mark) => mark.session)]);
+    return [...all].flatMap((session) => inspect(log, session, witness.mark(session)) ?? []);
+  }
 }
 
 function breath(): Promise<void> {

@@ -1,10 +1,8 @@
 /**
  * Going on without what is damaged. Only ever on somebody's word: the store itself never shortens a log.
  *
- * Y1  What can be mended without loss is: indexes are made anew from the rows.
- * Y2  The log ends after its readable part; what stood behind is kept in `set_aside`, and what SQLite can no longer
- *     read makes the whole fail, with nothing changed.
- * Y3  Epochs still only grow, although the last may be among what is lost: the clock's milliseconds are above any counter.
+ * Y1  The log ends after its readable part; what stood behind is kept in `set_aside`.
+ * Y2  Epochs still only grow, although the last may be among what is lost: the clock's milliseconds are above any counter.
  */
 
 import { assert } from '../../lib/assert.ts';
@@ -12,13 +10,7 @@ import type { Summary } from '../port.ts';
 import { guard } from './chain.ts';
 import type { Database } from './driver.ts';
 import type { Log } from './log.ts';
-import { type Damage, inspect, isDamage } from './verify.ts';
-import type { Mark } from './witness.ts';
-
-/** What is still damaged once the indexes are made anew (Y1). */
-export function remaining(db: Database, log: Log, damage: Damage, mark: Mark | null): Damage | null {
-  return reindex(db) ? inspect(log, damage.session, mark) : damage;
-}
+import { type Damage, isDamage } from './verify.ts';
 
 /** Ends the log after its readable part. `summary` is that part's fold; a log of which nothing is left needs none. */
 export function cut(db: Database, log: Log, damage: Damage, summary: Summary | null, now: number): void {
@@ -63,16 +55,5 @@ export function cut(db: Database, log: Log, damage: Damage, summary: Summary | n
       if (isDamage(error)) return 0;
       throw error;
     }
-  }
-}
-
-/** False when the rows themselves cannot be read. */
-function reindex(db: Database): boolean {
-  try {
-    db.transaction(() => db.exec('REINDEX events; REINDEX sessions'));
-    return true;
-  } catch (error) {
-    if (isDamage(error)) return false;
-    throw error;
   }
 }

@@ -32,6 +32,8 @@ export interface Parts {
   readonly damaged: Map<SessionId, Damage>;
   /** What commits have to know, of the sessions that were lately committed to (Q4). */
   readonly heads: Map<SessionId, Head>;
+  /** Something in the file was not as it was written: look at all of it at the next start. */
+  readonly suspect: () => void;
   /** Gets the new heads of logs, once they are durable and before anybody hears of them. Does not throw. */
   readonly durable: (marks: readonly Mark[]) => void;
 }
@@ -55,7 +57,7 @@ interface Applied {
   readonly mark: Mark | null;
 }
 
-export function operations({ db, log, clock, damaged, heads, durable }: Parts): Operations {
+export function operations({ db, log, clock, damaged, heads, suspect, durable }: Parts): Operations {
   const sql = statements(db);
   const leases = new Map<SessionId, Lease>();
   const commits = group<Applied>(db, {
@@ -87,24 +89,22 @@ export function operations({ db, log, clock, damaged, heads, durable }: Parts): 
     },
 
     async findStart(owner, key) {
-      return startOf(owner, key);
+      return noticing(() => startOf(owner, key));
     },
 
     async list(query) {
       const { where, values } = filter(query);
-      return sql
-        .list(where)
-        .all(...values, Math.min(query.limit, MOST))
-        .map(toRow);
+      const rows = noticing(() => sql.list(where).all(...values, Math.min(query.limit, MOST)));
+      return rows.map(toRow);
     },
 
     async due(now, limit) {
-      const rows = sql.due.all(now, untouchable(), Math.min(limit, MOST));
+      const rows = noticing(() => sql.due.all(now, untouchable(), Math.min(limit, MOST)));
       return rows.map((cells) => asText(cells.id) as SessionId);
     },
 
     async nextDue() {
-      const next = sql.nextDue.get(untouchable())?.due_at ?? null;
+      const next = noticing(() => sql.nextDue.get(untouchable()))?.due_at ?? null;
       return next === null ? null : asNumber(next);
     },
 
@@ -249,13 +249,22 @@ export function operations({ db, log, clock, damaged, heads, durable }: Parts): 
   /** Runs `work`; when it meets damage, says what of the log can be read. */
   function readable<T>(session: SessionId, work: () => T): T {
     try {
-      return work();
+      return noticing(work);
     } catch (error) {
       if (!isDamage(error)) throw error;
       const damage = damaged.get(session) ?? inspect(log, session, null);
       if (damage === null) throw unplaced(session, error);
       damaged.set(session, damage);
       throw damageError(damage);
+    }
+  }
+
+  function noticing<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      if (isDamage(error)) suspect();
+      throw error;
     }
   }
 

@@ -46,7 +46,7 @@ export function damageError(damage: Damage): OutlastError {
     'log.damaged',
     `The log of ${session} is damaged: ${reason}. ${readable} of ${acknowledged} can be read${rest}.`,
     {
-      next: `copy the data folder away, look with \`outlast verify ${session}\`, put back a backup or accept the loss`,
+      next: `look with \`outlast verify ${session}\`, then put back a backup or accept the loss`,
     },
   );
 }
@@ -62,7 +62,9 @@ export function missing(log: Log, marks: Iterable<Mark>): Damage[] {
 /** What SQLite itself finds wrong with the file; null when nothing. Reads all of it. */
 export function structure(db: Database): string | null {
   try {
-    const lines = db.prepare('SELECT CAST(quick_check AS BLOB) AS line FROM pragma_quick_check').all();
+    const lines = db
+      .prepare('SELECT CAST(integrity_check AS BLOB) AS line FROM pragma_integrity_check')
+      .all();
     const text = lines.map((cells) => asText(cells.line)).join('; ');
     return text === 'ok' ? null : text;
   } catch (error) {

@@ -69,7 +69,7 @@ export const CALLS = String.raw`(P, show, print, budget) => {
     P.mapSet(cells, cell, true);
     // Without its own member, 'then' would ask Promise.prototype.constructor, which a cell may have replaced.
     P.defineProperty(promise, 'constructor', { __proto__: null, value: undefined });
-    const done = (result) => end(cell, true, valueText(result.value));
+    const done = (result) => end(cell, true, valueText(show.dataOf(result, 'value')));
     P.then(promise, done, (error) => end(cell, false, show.failure(error)));
   };
   const fail = (cell, error) => {

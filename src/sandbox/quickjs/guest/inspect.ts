@@ -275,13 +275,14 @@ export const INSPECT = String.raw`(P, classOf) => {
     let stack;
     try { stack = P.stackOf(error); } catch { return ''; }
     if (typeof stack !== 'string') return '';
-    let text = '', count = 0;
+    let text = '', count = 0, before = '';
     for (let from = 0; from < stack.length && count < max; ) {
       const found = P.findText(stack, '\n', from), end = found < 0 ? stack.length : found;
       const line = cut(P.sliceText(stack, from, end), 200);
       from = end + 1;
       const isOurs = P.findText(line, '<outlast>') >= 0 || P.findText(line, '(native)') >= 0;
-      if (line === '' || isOurs || P.findText(line, '    at ') !== 0) continue;
+      if (line === before || isOurs || P.findText(line, '    at ') !== 0) continue;
+      before = line;
       text += '\n' + line;
       count++;
     }

@@ -29,7 +29,7 @@ export function stripped(module: URL): URL {
   return pathToFileURL(join(folder, relative(root, fileURLToPath(module))).replace(/\.ts$/, '.js'));
 }
 
-const IMPORT = /(\b(?:from|import)\s*\(?\s*')(\.[^']*)\.ts'/g;
+const IMPORT = /(\b(?:from|import|URL)\s*\(?\s*')(\.[^']*)\.ts'/g;
 
 function collect(entry: string): ReadonlyMap<string, string> {
   const sources = new Map<string, string>();

@@ -1,0 +1,153 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { seededEntropy } from '../../lib/entropy.ts';
+import { type Notebook, openNotebook, optionsWith } from '../notebook.ts';
+import { bundledModule, makeBuild } from './build.ts';
+import { fuelGuard } from './guard.ts';
+import { applyToHeap, bootHeap } from './heap.ts';
+import { quickjsSandbox } from './sandbox.ts';
+import { directoryShelf, memoryShelf } from './shelf.ts';
+
+const sandbox = quickjsSandbox({ mode: 'inline', shelf: memoryShelf() });
+let book: Notebook;
+beforeEach(async () => {
+  book = await openNotebook(sandbox);
+});
+afterEach(() => book.close());
+
+describe('images', () => {
+  it('Q2 begin with a base and go on with deltas, 64 at most', async () => {
+    const forms: string[] = [];
+    for (let i = 0; i < 67; i++) forms.push((await book.run(`const n${i} = ${i}`)).image.form);
+    expect(forms[0]).toBe('base');
+    expect(forms.slice(1, 65)).toEqual(Array.from({ length: 64 }, () => 'delta'));
+    expect(forms.slice(65)).toEqual(['base', 'delta']);
+    await book.reopen();
+    expect(await book.value('n0 + n66')).toBe('66');
+  });
+
+  it('Q2 take a new base when the deltas have outgrown it', async () => {
+    await book.run('1');
+    const big = await book.run('const noise = Array.from({ length: 60_000 }, () => Math.random()); 1');
+    expect(big.image.form).toBe('delta');
+    expect(big.image.data.length).toBeGreaterThan(256 * 1024);
+    expect((await book.run('1')).image.form).toBe('base');
+  });
+
+  it('N1 of a small session are small, since the beginning is the build’s', async () => {
+    const { image } = await book.run(
+      'class Client { #t = 1; get() { return this.#t } }; const client = new Client(); const notes = ["a", "b"]',
+    );
+    expect(image.form).toBe('base');
+    expect(image.data.length).toBeLessThan(20_000);
+  });
+
+  it('J2 that were changed anywhere do not open', async () => {
+    await book.run('const kept = [1, 2, 3]');
+    await book.run('kept.push(4)');
+    const chain = book.chain();
+    const { next } = seededEntropy(3);
+    for (let i = 0; i < 60; i++) {
+      const parts = chain.parts.map((part) => ({ ...part, data: Uint8Array.from(part.data) }));
+      const { data } = parts[i % 2] as { data: Uint8Array };
+      const at = Math.floor(next() * data.length);
+      data[at] = (data[at] as number) ^ (1 << Math.floor(next() * 8));
+      await expect(sandbox.restore({ ...chain, parts }, optionsWith())).rejects.toMatchObject({
+        code: expect.stringMatching(/^blob\.(forged|missing)$/),
+      });
+    }
+    const [base, delta] = chain.parts as [(typeof chain.parts)[0], (typeof chain.parts)[0]];
+    for (const parts of [
+      [],
+      [delta],
+      [delta, base],
+      [base],
+      [base, delta, delta],
+      [{ ...base, data: base.data.subarray(0, 50) }],
+    ])
+      await expect(sandbox.restore({ ...chain, parts }, optionsWith())).rejects.toMatchObject({
+        code: 'blob.forged',
+      });
+  });
+
+  it('F1 of equal heaps have equal digests, also when pages went back to zero', async () => {
+    await book.run('var gone = "\\u0001".repeat(3e6); 1');
+    await book.run('gone = null; 1');
+    const { digest } = book.chain();
+    await book.reopen();
+    expect((await book.heap().base()).digest).toBe(digest);
+  });
+});
+
+describe('trap 5b: memory that grows step by step', () => {
+  it('is asked for in large pieces before it is needed', () => {
+    const { build } = makeBuild(bundledModule());
+    const heap = bootHeap(build, optionsWith());
+    const guard = fuelGuard(60_000, () => null);
+    const sizes = new Set<number>();
+    const watching = {
+      ...guard,
+      check: (fuel: number) => (sizes.add(heap.engine.memory().length), guard.check(fuel)),
+    };
+    applyToHeap(
+      heap,
+      { kind: 'run', cell: 'c1', code: 'var all = []; for (let i = 0; i < 3e5; i++) all.push({ i })', at: 1 },
+      watching,
+    );
+    expect(heap.engine.memory().length).toBeGreaterThan(24 << 20);
+    expect(sizes.size).toBeLessThan(20); // 64 KiB at a time it would be 400.
+  });
+});
+
+describe('the shelf', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'outlast-shelf-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  /** The bundled engine with a custom section more: another build that works the same. */
+  const otherModule = () => Buffer.concat([bundledModule(), Buffer.from([0, 5, 4, ...Buffer.from('old!')])]);
+
+  it('S1 opens a heap of an older build, which goes on in that build', async () => {
+    const shelf = directoryShelf(folder);
+    const old = quickjsSandbox({ mode: 'inline', shelf, wasm: otherModule() });
+    const older = await openNotebook(old);
+    await older.run('let n = 41; const inc = () => ++n');
+    const now = quickjsSandbox({ mode: 'inline', shelf });
+    expect(now.engine).not.toBe(old.engine);
+    await older.reopen(now);
+    expect(await older.value('inc()')).toBe('42');
+    expect(older.chain().engine).toBe(old.engine);
+    await older.reopen(now);
+    expect((await older.heap().base()).engine).toBe(old.engine);
+    await older.close();
+  });
+
+  it('S2, K2 holds the build of each heap, whole, under its hash', async () => {
+    const first = quickjsSandbox({ mode: 'inline', shelf: directoryShelf(folder) });
+    await (await first.create(optionsWith())).close();
+    expect(await readdir(folder)).toEqual([`${first.engine}.wasm`]);
+  });
+
+  it('K1 takes a damaged build for a missing one, and mends it when it has the build', async () => {
+    const shelf = directoryShelf(folder);
+    const { build, packed } = makeBuild(otherModule());
+    await shelf.keep(packed);
+    const path = join(folder, `${build.hash}.wasm`);
+    const bytes = await readFile(path);
+    bytes[1000] = (bytes[1000] as number) ^ 1;
+    await writeFile(path, bytes);
+    expect(await shelf.get(build.hash)).toBeNull();
+    expect(await shelf.get('../../etc/passwd')).toBeNull();
+    await shelf.keep(packed);
+    expect(Buffer.from((await shelf.get(build.hash)) ?? []).equals(packed)).toBe(true);
+  });
+
+  it('N1 gets the same bytes from every process that packs this build', () => {
+    expect(makeBuild(bundledModule()).build.hash).toBe(makeBuild(bundledModule()).build.hash);
+    expect(makeBuild(bundledModule()).build.hash).toBe(sandbox.engine);
+  });
+});

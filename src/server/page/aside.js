@@ -1,0 +1,99 @@
+// What stands beside the transcript: phase, ledger, live objects. Drawn from an inspection, whole, each time.
+
+import { ago, el, phaseBadge, shortTarget, statusBadge } from './dom.js';
+
+const ROWS = 200;
+
+export function aside(seen) {
+  return [overview(seen), ledger(seen.ledger), live(seen.heap)];
+}
+
+function overview(seen) {
+  const { turn, lastTurn } = seen;
+  const doing = turn ? `turn ${turn.number}, step ${turn.step}: ${turn.doing}` : null;
+  const last = lastTurn ? `turn ${lastTurn.number} ${lastTurn.end}` : 'no turn yet';
+  return el(
+    'section',
+    {},
+    el('p', { class: 'overview' }, phaseBadge(seen.phase), el('span', {}, doing ?? last)),
+    seen.reason ? el('p', { class: 'reason' }, seen.reason) : null,
+    el(
+      'p',
+      { class: 'facts' },
+      `${seen.head} events · epoch ${seen.epoch} · ${seen.persist ? 'kept open' : 'one-shot'} · started ${ago(seen.startedAt)}`,
+    ),
+  );
+}
+
+function ledger(rows) {
+  const shown = rows.slice(-ROWS);
+  const hidden = rows.length - shown.length;
+  return el(
+    'section',
+    {},
+    el('h2', {}, 'Ledger', el('span', { class: 'count' }, rows.length)),
+    rows.length === 0
+      ? el('p', { class: 'none' }, 'Nothing has been sent.')
+      : el(
+          'table',
+          { class: 'ledger' },
+          el('thead', {}, row('th', ['Effect', 'Target', 'Status'])),
+          el('tbody', {}, ...shown.map(ledgerRow)),
+        ),
+    hidden > 0 ? el('p', { class: 'none' }, `${hidden} earlier effects are not shown here.`) : null,
+  );
+}
+
+function ledgerRow({ effect, status, target, capability, attempts, evidence, error }) {
+  const details = [
+    capability,
+    attempts > 1 ? `sent ${attempts} times` : null,
+    evidence ? `known by ${evidence}` : null,
+    error,
+  ].filter((detail) => detail !== null);
+  const where = el(
+    'td',
+    { title: target },
+    el('span', { class: 'target' }, shortTarget(target)),
+    el('span', { class: 'how' }, details.join(' · ')),
+  );
+  return el(
+    'tr',
+    { 'data-effect': effect },
+    el('td', { class: 'id' }, effect),
+    where,
+    el('td', {}, statusBadge(status)),
+  );
+}
+
+function live({ live: objects, generation, restored }) {
+  return el(
+    'section',
+    {},
+    el('h2', {}, 'Live objects', el('span', { class: 'count' }, objects.length)),
+    objects.length === 0
+      ? el('p', { class: 'none' }, 'Nothing lives in the sandbox yet.')
+      : el(
+          'table',
+          { class: 'live' },
+          el('thead', {}, row('th', ['Name', 'Type', 'From'])),
+          el('tbody', {}, ...objects.map(liveRow)),
+        ),
+    objects.length > 0 ? el('p', { class: 'facts' }, `generation ${generation}`) : null,
+    restored?.note ? el('p', { class: 'facts' }, `restored (${restored.rung}): ${restored.note}`) : null,
+  );
+}
+
+function liveRow({ name, type, size, cell }) {
+  return el(
+    'tr',
+    {},
+    el('td', { class: 'id' }, name),
+    el('td', {}, size === null ? type : `${type} (${size})`),
+    el('td', { class: 'id' }, cell),
+  );
+}
+
+function row(tag, cells) {
+  return el('tr', {}, ...cells.map((cell) => el(tag, {}, cell)));
+}

@@ -1,0 +1,207 @@
+// Events become the transcript: messages, progress, cells with code and output, effects, questions, responses.
+// An event adds something at the end, or changes what an earlier one added; nothing is drawn anew.
+
+import { el, headline, shortTarget, statusBadge } from './dom.js';
+
+/** `decide(decision, answer, text)` is called when a person answers a question. */
+export function transcript(decide) {
+  const root = el('div', { class: 'transcript', 'aria-live': 'polite' });
+  const messages = new Map();
+  const cells = new Map();
+  const effects = new Map();
+  const questions = new Map();
+  let whisper = null;
+
+  const add = (node) => {
+    root.append(node);
+    if (whisper) root.append(whisper);
+    return node;
+  };
+  const note = (text, kind = '') => add(el('p', { class: `note ${kind}` }, text));
+  const hush = () => {
+    whisper?.remove();
+    whisper = null;
+  };
+
+  function whispered({ text }) {
+    whisper ??= root.appendChild(el('p', { class: 'whisper' }));
+    whisper.append(text);
+  }
+
+  function accepted(e) {
+    const state = el('span', { class: 'receipt' }, e.rule);
+    add(
+      el(
+        'article',
+        { class: 'message' },
+        el('p', { class: 'said' }, e.text),
+        el('footer', {}, `${e.message} · `, state, e.when === 'next' ? '' : ` · ${e.when}`),
+      ),
+    );
+    messages.set(e.message, state);
+  }
+
+  function read(e) {
+    for (const id of e.messages) messages.get(id)?.replaceChildren(`read in turn ${e.turn}, step ${e.step}`);
+  }
+
+  function cellStarted(e) {
+    const state = el('span', { class: 'badge status-dispatched' }, 'running');
+    const output = el('pre', { class: 'output', hidden: true });
+    const list = el('ul', { class: 'effects' });
+    const summary = el(
+      'summary',
+      {},
+      el('span', { class: 'id' }, e.cell),
+      el('span', { class: 'headline' }, headline(e.source)),
+      state,
+    );
+    const code = el('details', {}, summary, el('pre', { class: 'code' }, e.source));
+    cells.set(e.cell, { state, output, list });
+    add(el('section', { class: 'cell' }, code, list, output));
+  }
+
+  function cellCommitted(e) {
+    const cell = cells.get(e.cell);
+    if (cell) print(cell, e.output);
+    for (const { cell: id, end } of e.ended) {
+      const ended = cells.get(id);
+      if (!ended) continue;
+      show(ended, end.status);
+      if (end.status === 'failed') print(ended, `${end.error}\n`);
+    }
+  }
+
+  function cellAborted(e) {
+    const cell = cells.get(e.cell);
+    if (!cell) return;
+    show(cell, 'failed');
+    print(cell, `${e.output}${e.message}\n`);
+  }
+
+  /** A badge that was drawn is drawn as another status. */
+  function show(part, status) {
+    const badge = statusBadge(status);
+    part.state.replaceWith(badge);
+    part.state = badge;
+  }
+
+  function print({ output }, text) {
+    if (text === '') return;
+    output.hidden = false;
+    output.append(text);
+    output.scrollTop = output.scrollHeight;
+  }
+
+  function intended(e) {
+    const state = statusBadge('intended');
+    const how = el('span', { class: 'how' });
+    const item = el(
+      'li',
+      { class: `effect ${e.capability.kind}`, title: e.target },
+      el('span', { class: 'id' }, e.effect),
+      el('span', { class: 'target' }, shortTarget(e.target)),
+      el('span', { class: 'capability' }, e.capability.kind),
+      state,
+      how,
+    );
+    effects.set(e.effect, { state, how });
+    const list = e.origin.by === 'cell' ? cells.get(e.origin.cell)?.list : null;
+    if (list) list.append(item);
+    else add(el('ul', { class: 'effects alone' }, item));
+  }
+
+  function turned(id, status, how = '') {
+    const effect = effects.get(id);
+    if (!effect) return;
+    show(effect, status);
+    if (how !== '') effect.how.replaceChildren(how);
+  }
+
+  function requested(e) {
+    const text = el('input', {
+      type: 'text',
+      placeholder: 'in your words (may be left empty)',
+      'aria-label': 'Words',
+    });
+    const buttons = e.options.map((option) =>
+      el(
+        'button',
+        {
+          type: 'button',
+          'data-answer': option,
+          on: { click: () => decide(e.decision, option, text.value) },
+        },
+        option.replace('-', ' '),
+      ),
+    );
+    const answers = el('div', { class: 'answers' }, text, ...buttons);
+    const card = el(
+      'section',
+      { class: 'question', 'data-decision': e.decision },
+      el('p', {}, el('span', { class: 'id' }, e.decision), ` ${e.question}`),
+      answers,
+    );
+    questions.set(e.decision, { card, answers });
+    add(card);
+  }
+
+  function made(e) {
+    const question = questions.get(e.decision);
+    if (!question) return note(`${e.decision}: ${e.answer}, by ${e.by}`);
+    question.card.classList.add('closed');
+    const words = e.text === '' ? '' : `: ${e.text}`;
+    question.answers.replaceChildren(el('strong', {}, e.answer.replace('-', ' ')), `${words} — ${e.by}`);
+  }
+
+  function surfaced(e) {
+    hush();
+    const cut = e.complete ? '' : el('footer', {}, 'cut off at the output limit');
+    add(el('article', { class: 'response' }, el('p', { class: 'said' }, e.text), cut));
+  }
+
+  const tell = {
+    whisper: whispered,
+    'session.started': (e) => note(`${e.model} · ${e.persist ? 'kept open' : 'one-shot'}`),
+    'message.accepted': accepted,
+    'message.read': read,
+    'turn.started': (e) => add(el('h3', { class: 'turn' }, `Turn ${e.turn}`)),
+    'model.completed': hush,
+    'model.failed': (e) => {
+      hush();
+      note(`The model call failed: ${e.message}${e.retry ? ' It is tried again.' : ''}`, 'warn');
+    },
+    'call.refused': (e) => note(`Refused: ${e.message}`, 'warn'),
+    'progress.noted': (e) => note(e.text, 'progress'),
+    'cell.started': cellStarted,
+    'cell.committed': cellCommitted,
+    'cell.aborted': cellAborted,
+    'effect.intended': intended,
+    'effect.dispatched': (e) => turned(e.effect, 'dispatched', e.attempt > 1 ? `attempt ${e.attempt}` : ''),
+    'effect.settled': ({ effect, outcome }) =>
+      turned(effect, outcome.status, outcome.status === 'done' ? '' : (outcome.message ?? outcome.reason)),
+    'effect.reconciled': (e) => turned(e.effect, e.finding.status, `known by ${e.evidence}: ${e.note}`),
+    'effect.refused': (e) => turned(e.effect, 'withdrawn', e.message),
+    'decision.requested': requested,
+    'decision.made': made,
+    'response.surfaced': surfaced,
+    'turn.failed': (e) => note(`Turn ${e.turn} failed: ${e.reason}`, 'bad'),
+    'turn.interrupted': (e) => {
+      hush();
+      note(`Turn ${e.turn} was interrupted by ${e.by}.`, 'warn');
+    },
+    'heap.restored': (e) => e.note !== '' && note(`Sandbox restored (${e.rung}): ${e.note}`),
+    'lease.acquired': (e) =>
+      !e.clean && e.epoch > 1 && note(`The worker before was lost. Taken over, epoch ${e.epoch}.`, 'warn'),
+    'session.paused': (e) => note(`Paused by ${e.by}.`, 'warn'),
+    'session.resumed': (e) => note(`Resumed by ${e.by}.`),
+    'session.stopping': (e) => note(`Stop asked for by ${e.by}.`),
+    'session.stopped': (e) =>
+      note(`Stopped.${e.unknown.length > 0 ? ` Outcome unknown: ${e.unknown.join(', ')}.` : ''}`, 'end'),
+    'session.reopened': (e) => note(`Reopened by ${e.by}.`),
+    'session.quarantined': (e) => note(`Quarantined: ${e.reason}`, 'bad'),
+    foreign: (e) => note(`Event ${e.seq}: ${e.original}, which a newer version wrote.`, 'warn'),
+  };
+
+  return { root, tell: (event) => tell[event.kind]?.(event), note };
+}

@@ -1,0 +1,121 @@
+/**
+ * The database file of a data directory: found, locked, brought to this version, and free of broken pages.
+ *
+ * O1  Nothing is changed before the lock is held, and nothing at all in a file of a newer version.
+ * O2  WAL with full sync: a commit is on the disk when it resolves. Asked back, since SQLite may decline in silence.
+ * O3  Pages are checked at every opening while that takes no time (`CHECKED_BYTES`), and after anything suspicious;
+ *     broken ones are left behind (rebuild.ts). A larger file is checked when somebody asks.
+ */
+
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { OutlastError } from '../../core/error.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { type Database, type DriverName, openDatabase } from './driver.ts';
+import { lock } from './lock.ts';
+import { clear, copyRows, swap } from './rebuild.ts';
+import { migrate, refuseNewer } from './schema.ts';
+import { structure } from './verify.ts';
+
+export interface Place {
+  readonly dir: string;
+  readonly path: string;
+  readonly clock: Clock;
+  readonly driver: DriverName | ((path: string) => Promise<Database>) | undefined;
+  readonly waitMs: number;
+}
+
+export interface Found {
+  readonly db: Database;
+  /** What SQLite found wrong with the file, and what became of it. */
+  readonly structure: string | null;
+  /** Something was wrong here before: look at every log, too. */
+  readonly isSuspect: boolean;
+}
+
+/** Some 50 ms from memory, a second from a slow disk. */
+const CHECKED_BYTES = 32 * 2 ** 20;
+
+export async function openFile(place: Place): Promise<Found> {
+  refuseNewer(place.path);
+  const db = await openLocked(place);
+  const isSuspect = existsSync(suspectFile(place));
+  const isChecked = isSuspect || statSync(place.path).size <= CHECKED_BYTES;
+  const wrong = isChecked ? structure(db) : null;
+  if (wrong === null) return { db, structure: null, isSuspect };
+  return { ...(await mended(place, db, wrong)), isSuspect: true };
+}
+
+/** Something in the file was not as it was written: check all of it at the next opening. */
+export function suspect(place: Place): void {
+  try {
+    writeFileSync(suspectFile(place), '');
+  } catch {
+    // Then somebody has to ask for the check.
+  }
+}
+
+export function trust(place: Place): void {
+  rmSync(suspectFile(place), { force: true });
+}
+
+async function openLocked(place: Place): Promise<Database> {
+  const db = await connect(place, place.path);
+  try {
+    await lock(db, place.dir, place.clock, place.waitMs);
+    migrate(db, place.path);
+    configure(db, place.path);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function connect({ driver }: Place, path: string): Promise<Database> {
+  return typeof driver === 'function' ? driver(path) : openDatabase(path, driver);
+}
+
+function configure(db: Database, path: string): void {
+  db.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA foreign_keys = OFF;
+    PRAGMA cell_size_check = ON;
+    PRAGMA journal_size_limit = ${16 * 2 ** 20}`);
+  // Numbers alone tell: a file that is not in WAL mode has a log of -1 pages.
+  const { log } = db.prepare('PRAGMA wal_checkpoint').get() ?? {};
+  const { synchronous } = db.prepare('PRAGMA synchronous').get() ?? {};
+  if (log !== -1 && synchronous === 2) return;
+  throw new OutlastError('store.failed', `SQLite keeps no write-ahead log beside ${path}.`, {
+    next: 'choose a folder on a local disk with OUTLAST_DATA',
+  });
+}
+
+/** Goes on in a new file; in the old one where that cannot be made. */
+async function mended(place: Place, db: Database, wrong: string): Promise<Omit<Found, 'isSuspect'>> {
+  const fresh = `${place.path}.fresh`;
+  try {
+    clear(fresh);
+    const empty = await connect(place, fresh);
+    migrate(empty, fresh);
+    empty.close();
+    copyRows(db, place.path, fresh);
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch (error) {
+    clear(fresh);
+    return {
+      db,
+      structure: `${wrong}; no new file could be made: ${error instanceof Error ? error.message : error}`,
+    };
+  }
+  db.close();
+  const kept = swap(place.path, fresh, place.clock.now());
+  return {
+    db: await openLocked(place),
+    structure: `${wrong}; what could be read is in a new file, the old one is ${kept}`,
+  };
+}
+
+function suspectFile({ path }: Place): string {
+  return `${path}.suspect`;
+}

@@ -1,0 +1,75 @@
+/**
+ * A database file with broken pages, copied row by row into a sound one.
+ *
+ * A broken page of an index would keep every session from its log, and writing on into a broken file may break more. So
+ * before such a file is used, all rows that can be read go into a new file with new indexes. What did not make it is then
+ * missing from a log, which its checksums notice (log.ts R1): damage is told per session, and the others go on.
+ *
+ * B1  The old file is kept as it was, beside the new one.
+ * B2  The new file takes the place of the old one in one rename, after all of it is on the disk.
+ * B3  Rows are copied by SQLite as they are; none passes through our hands.
+ */
+
+import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
+import { asNumber } from './cell.ts';
+import type { Database } from './driver.ts';
+import { isDamage } from './verify.ts';
+
+const TABLES = ['sessions', 'events', 'blobs', 'set_aside'];
+
+/** Copies what can be read of `db` into `fresh`, a file with empty tables. */
+export function copyRows(db: Database, path: string, fresh: string): void {
+  db.prepare('ATTACH ? AS fresh').run(fresh);
+  for (const table of TABLES) {
+    const copy = db.prepare(`
+      INSERT OR IGNORE INTO fresh.${table} SELECT * FROM main.${table} NOT INDEXED WHERE rowid BETWEEN ? AND ?`);
+    copyRange((from, to) => copy.run(from, to), 1, lastRow(db, table, path));
+  }
+  db.exec('DETACH fresh');
+}
+
+/** Puts `fresh` in the place of the closed file at `path`; gives the name under which the old one is kept. */
+export function swap(path: string, fresh: string, now: number): string {
+  const kept = `${path}.damaged-${now}`;
+  linkSync(path, kept);
+  for (const rest of ['-wal', '-shm']) if (existsSync(path + rest)) renameSync(path + rest, kept + rest);
+  renameSync(fresh, path);
+  return kept;
+}
+
+export function clear(fresh: string): void {
+  for (const rest of ['', '-wal', '-shm', '-journal']) rmSync(fresh + rest, { force: true });
+}
+
+/** Halves a range that cannot be read as a whole, down to the rows that cannot be read at all. */
+function copyRange(copy: (from: number, to: number) => void, from: number, to: number): void {
+  if (from > to || attempt(() => copy(from, to)) !== null || from === to) return;
+  const middle = Math.floor((from + to) / 2);
+  copyRange(copy, from, middle);
+  copyRange(copy, middle + 1, to);
+}
+
+/** The highest row number: by the table, else by its index, else more than the file can hold. */
+function lastRow(db: Database, table: string, path: string): number {
+  const ways = [
+    `SELECT max(rowid) AS n FROM ${table} NOT INDEXED`,
+    `SELECT max(rowid) AS n FROM ${table} INDEXED BY sqlite_autoindex_${table}_1 WHERE rowid > 0`,
+  ];
+  for (const sql of ways) {
+    const found = attempt(() => asNumber(db.prepare(sql).get()?.n ?? 0));
+    if (found !== null) return found;
+  }
+  return Math.ceil(statSync(path).size / SMALLEST_ROW);
+}
+
+/** Bytes; less than any row of ours takes. */
+const SMALLEST_ROW = 64;
+
+function attempt<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch (error) {
+    if (isDamage(error)) return null;
+    throw error;
+  }
+}
