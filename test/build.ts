@@ -17,13 +17,16 @@ export interface Ended {
 export async function node(
   entry: string,
   args: readonly string[],
-  options: { cwd?: string } = {},
+  options: { cwd?: string; timeoutMs?: number } = {},
 ): Promise<Ended> {
   await run(process.execPath, ['scripts/ensure.mjs'], { cwd: ROOT });
   try {
     const { stdout, stderr } = await run(process.execPath, [`${ROOT}dist/${entry}`, ...args], {
       cwd: options.cwd ?? ROOT,
       maxBuffer: 64 * 2 ** 20,
+      // Whoever gives up waiting leaves no process behind.
+      timeout: options.timeoutMs ?? 60_000,
+      killSignal: 'SIGKILL',
       env: { ...process.env, NO_COLOR: '1' },
     });
     return { code: 0, stdout, stderr };

@@ -5,6 +5,7 @@
  * rests.
  */
 
+import { randomUUID } from 'node:crypto';
 import { createInterface, type Interface } from 'node:readline';
 import type { Client } from '../client/client.ts';
 import { EXIT, type ExitCode } from './exit.ts';
@@ -35,7 +36,7 @@ async function converse(outlast: Client, session: string, terminal: Terminal): P
   typed.on('line', (line) => {
     typed.prompt();
     if (line.trim() === '') return;
-    const key = `attach-${process.pid}-${own.size}-${session}`;
+    const key = randomUUID();
     own.add(key);
     outlast.send(session, line, { key }).then(
       ({ message, rule }) => say(dim(`  ${message}: ${rule}`)),

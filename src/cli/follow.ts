@@ -1,5 +1,6 @@
 /** `outlast follow`: the log from an offset, live, until the session ends. Reads only. */
 
+import type { Client } from '../client/client.ts';
 import { EXIT, UsageError } from './exit.ts';
 import { COMMAND } from './name.ts';
 import { narrator } from './narrate.ts';
@@ -8,44 +9,47 @@ import { text, type Verb } from './verb.ts';
 import { patience } from './watch.ts';
 import { whichSession } from './which.ts';
 
+const ENDED: readonly string[] = ['stopped', 'completed'];
+/** Events after which a session may be over. */
+const LAST_ONES: readonly string[] = ['session.stopped', 'response.surfaced'];
+
 export const run: Verb = async ({ args: [which = ''], options, terminal }) => {
-  const from = Number(text(options.after) ?? '0');
-  if (!Number.isSafeInteger(from))
+  let after = Number(text(options.after) ?? '0');
+  if (!Number.isSafeInteger(after)) {
     throw new UsageError('--after takes the number of an event.', 'use --after 0 for all');
+  }
   const outlast = reach(options);
   const session = await whichSession(outlast, which);
   const { tell } = narrator(session, terminal.paint, terminal.width);
-  const leave = new AbortController();
-  const detach = () => leave.abort();
-  process.once('SIGINT', detach);
-  process.once('SIGTERM', detach);
-  // Where the log ends now: a session that is over by then has nothing more to tell.
-  const seen = await outlast.inspect(session);
-  let after = from;
-  let isOver = ENDED.includes(seen.phase) && after >= seen.head;
-  const events = outlast.follow(session, { after, signal: leave.signal, ...patience(terminal, Infinity) });
-  while (!isOver) {
+  const leave = leaveOnSignal();
+  const { phase, head } = await outlast.inspect(session);
+  let end = ENDED.includes(phase) ? head : null;
+  const events = outlast.follow(session, { after, signal: leave, ...patience(terminal, Infinity) });
+  while (after !== end) {
     const { done, value } = await events.next();
     if (done) break;
     if (value.kind === 'whisper') continue;
     if (terminal.json) terminal.data(value);
     else for (const line of tell(value)) terminal.say(line);
     after = value.seq;
-    if (after >= seen.head && MAY_END.includes(value.kind)) isOver = await ended(after);
-    if (after === seen.head) isOver ||= await ended(after);
+    if (after >= head && LAST_ONES.includes(value.kind)) end = await endOf(outlast, session);
   }
   await events.return();
-  if (leave.signal.aborted) {
+  if (leave.aborted) {
     terminal.say(terminal.paint.dim(`go on with: ${COMMAND} follow ${session} --after ${after}`));
   }
-  terminal.result({ session, after, ended: isOver });
+  terminal.result({ session, after, ended: after === end });
   return EXIT.ok;
-
-  async function ended(at: number): Promise<boolean> {
-    const { phase, head } = await outlast.inspect(session);
-    return ENDED.includes(phase) && head <= at;
-  }
 };
 
-const ENDED: readonly string[] = ['stopped', 'completed'];
-const MAY_END: readonly string[] = ['session.stopped', 'response.surfaced'];
+/** The number of the last event, once the session is over; null while it is not. */
+async function endOf(outlast: Client, session: string): Promise<number | null> {
+  const { phase, head } = await outlast.inspect(session);
+  return ENDED.includes(phase) ? head : null;
+}
+
+function leaveOnSignal(): AbortSignal {
+  const leave = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => leave.abort());
+  return leave.signal;
+}

@@ -5,14 +5,12 @@
  * C2  Every verb takes `--json`; then the last line of stdout is one JSON object, also when it fails.
  */
 
-import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { complain, EXIT, type ExitCode, UsageError } from './exit.ts';
 import { terminalOf } from './terminal.ts';
 import type { Options, VerbSpec } from './verb.ts';
 import { VERBS } from './verbs.ts';
-
-const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
+import { VERSION } from './version.ts';
 
 const ABOUT = `Agent sessions that outlast the process that runs them.
 
@@ -33,7 +31,7 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
   let code: ExitCode = EXIT.ok;
   const program = new Command('outlast')
     .description(ABOUT)
-    .version(version, '-V, --version')
+    .version(VERSION, '-V, --version')
     .addHelpText('after', MORE)
     .helpCommand(false)
     .configureHelp({ subcommandTerm: termOf })

@@ -25,12 +25,13 @@ export const run: Verb = async ({ args: [which = '', ...words], options, termina
     when: when as When,
     ...(key === undefined ? {} : { key }),
   });
-  terminal.say(`${terminal.paint.bold(receipt.message)} ${terminal.paint.dim(receipt.rule)}`);
+  const headline = `${terminal.paint.bold(receipt.message)} ${terminal.paint.dim(receipt.rule)}`;
   if (options.detach === true) {
+    terminal.say(headline);
     terminal.result({ session, ...receipt });
     return EXIT.ok;
   }
-  const watched = await watchUntilRest(outlast, session, receipt.seq, terminal);
+  const watched = await watchUntilRest(outlast, session, receipt.seq, terminal, headline);
   const code = conclude(watched, terminal);
   terminal.result({ ...receipt, ...outcomeOf(watched) });
   return code;

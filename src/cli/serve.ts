@@ -17,25 +17,30 @@ import { type Listening, listen } from '../server/listen.ts';
 import { type Samples, startSamples } from '../services/spawn.ts';
 import { SAMPLE_BRIEFING, sampleGrants } from '../tools/samples.ts';
 import { toldToEnd } from './ending.ts';
-import { EXIT, UsageError } from './exit.ts';
+import { complain, EXIT, UsageError } from './exit.ts';
 import { dataDirOf } from './reach.ts';
 import { removeServerNote, writeServerNote } from './server-file.ts';
-import type { Terminal } from './terminal.ts';
+import { onClosedPipe, type Terminal } from './terminal.ts';
 import { type Options, text, type Verb } from './verb.ts';
+import { VERSION } from './version.ts';
 import { welcome } from './welcome.ts';
 
 const DEFAULT_PORT = 4747;
+const RUNTIME_BOUND_MS = 6_000;
 const END_BOUND_MS = 9_000;
 
 export const run: Verb = async ({ options, terminal }) => {
   const told = toldToEnd();
-  const server = await open(settingsOf(options), terminal);
+  onClosedPipe(() => {});
+  const settings = settingsOf(options);
+  const server = await open(settings, terminal).catch((error: unknown) => complain(error, terminal));
+  if (typeof server === 'number') return EXIT.failed;
   const { url, about, samples, dataDir } = server;
   for (const line of welcome({ url, about, samples }, terminal.paint)) terminal.say(line);
   terminal.result({ ready: true, url, pid: process.pid, data: dataDir, model: about.model });
   const reason = await told;
   terminal.say(terminal.paint.dim(`ending (${reason}) …`));
-  const isClean = await Promise.race([server.close().then(() => true), systemClock.sleep(END_BOUND_MS)]);
+  const isClean = await Promise.race([server.close(), systemClock.sleep(END_BOUND_MS)]);
   removeServerNote(dataDir);
   terminal.say(
     isClean ? 'ended; everything is in the data folder' : 'ended in haste; nothing durable is lost',
@@ -66,16 +71,16 @@ async function open({ port, host, dataDir, tokens }: Settings, terminal: Termina
     await listening.close(0);
     throw error;
   });
-  handler.resolve(app(outlast, { tokens, closing: closing.signal, report }));
+  handler.resolve(app(outlast, { tokens, version: VERSION, closing: closing.signal, report }));
   writeServerNote(dataDir, listening.url);
   return {
     url: listening.url,
     about: outlast.about,
     samples,
     dataDir,
-    async close() {
+    close() {
       closing.abort();
-      await closeAll(listening, outlast, samples);
+      return closeAll(listening, outlast, samples);
     },
   };
 }
@@ -95,10 +100,18 @@ async function openRuntime(
   }
 }
 
-/** New requests are refused first; what runs may still answer while the runtime brings its own to an end. */
-async function closeAll(listening: Listening, outlast: Runtime, samples: Samples): Promise<void> {
-  await Promise.all([listening.close(), outlast.close()]);
+/**
+ * New requests are refused first, and what runs may answer. Resolves with whether all came to an end by itself; the
+ * services end in any case: a runtime that hangs must not keep them alive.
+ */
+async function closeAll(listening: Listening, outlast: Runtime, samples: Samples): Promise<boolean> {
+  const ended = Promise.all([listening.close(), outlast.close()]).then(
+    () => true,
+    () => false,
+  );
+  const isClean = await Promise.race([ended, systemClock.sleep(RUNTIME_BOUND_MS).then(() => false)]);
   await samples.stop();
+  return isClean;
 }
 
 function settingsOf(options: Options): Settings {

@@ -20,13 +20,14 @@ export const run: Verb = async ({ args, options, terminal }) => {
     ...(key === undefined ? {} : { key }),
   });
   const { session, rule } = started;
-  terminal.say(`${terminal.paint.bold(session)} ${terminal.paint.dim(`${started.message}: ${rule}`)}`);
+  const headline = `${terminal.paint.bold(session)} ${terminal.paint.dim(`${started.message}: ${rule}`)}`;
   if (options.detach === true) {
+    terminal.say(headline);
     terminal.say(terminal.paint.dim(`watch it: ${COMMAND} attach ${session}`));
     terminal.result(started);
     return EXIT.ok;
   }
-  const watched = await watchUntilRest(outlast, session, started.seq, terminal);
+  const watched = await watchUntilRest(outlast, session, started.seq, terminal, headline);
   const code = conclude(watched, terminal);
   terminal.result({ ...started, ...outcomeOf(watched) });
   return code;

@@ -29,18 +29,20 @@ export interface Paint {
   cyan(text: string): string;
 }
 
+const DEFAULT_WIDTH = 100;
+
 export function terminalOf(options: { readonly json?: boolean | undefined }): Terminal {
   const json = options.json === true;
   const people = json ? process.stderr : process.stdout;
   const paint = painter(hasColour(people));
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', endOnClosedPipe);
+  onClosedPipe(() => process.exit(0));
   const data = (value: object) => {
     if (json) process.stdout.write(`${JSON.stringify(value)}\n`);
   };
   return {
     json,
     isInteractive: process.stdin.isTTY === true && people.isTTY === true,
-    width: people.columns ?? 100,
+    width: people.columns || DEFAULT_WIDTH,
     paint,
     say: (line = '') => people.write(`${line}\n`),
     data,
@@ -77,8 +79,12 @@ function painter(on: boolean): Paint {
   };
 }
 
-/** `outlast follow … | head` is no failure. */
-function endOnClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code === 'EPIPE') process.exit(0);
-  throw error;
+/** What happens when nobody reads any more: `outlast follow … | head` is no failure, and a server serves on. */
+export function onClosedPipe(then: () => void): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.removeAllListeners('error').on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      then();
+    });
+  }
 }

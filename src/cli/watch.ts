@@ -24,9 +24,12 @@ export async function watchUntilRest(
   session: string,
   after: number,
   terminal: Terminal,
+  headline?: string,
 ): Promise<Watched> {
   const over = new AbortController();
   const detach = detachOnInterrupt(session, terminal);
+  // Whoever reads the headline may press Ctrl-C: by then it must mean what it says.
+  if (headline !== undefined) terminal.say(headline);
   const { tell } = narrator(session, terminal.paint, terminal.width);
   const watched: Watching = { reached: after, response: null, resting: null, failure: null };
   const asked = outlast.rest(session, { signal: over.signal, patienceMs: PATIENCE_MS }).then(

@@ -33,16 +33,19 @@ function render(item: Item, outputChars: number): readonly RequestMessage[] {
   switch (item.kind) {
     case 'message':
       return [
-        { role: 'user', text: item.message.from === 'person' ? item.message.text : mark(item.message.text) },
+        {
+          role: 'user',
+          text: item.message.from === 'person' ? item.message.text : mark(item.message.text, outputChars),
+        },
       ];
     case 'note':
-      return [{ role: 'user', text: mark(item.text) }];
+      return [{ role: 'user', text: mark(item.text, outputChars) }];
     case 'reply': {
       if (item.cut) {
         const text = item.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
         return [
           { role: 'assistant', parts: [{ type: 'text', text }] },
-          { role: 'user', text: mark('The text above was cut off; the person saw it so far.') },
+          { role: 'user', text: mark('The text above was cut off; the person saw it so far.', outputChars) },
         ];
       }
       const parts = item.parts.filter(isSaid);
@@ -61,8 +64,8 @@ function render(item: Item, outputChars: number): readonly RequestMessage[] {
   }
 }
 
-/** What the runtime says, so that a model never takes it for a person. */
-const mark = (text: string): string => `[outlast] ${text}`;
+/** What the runtime says, so that a model never takes it for a person. It can hold a result that came late. */
+const mark = (text: string, max: number): string => `[outlast] ${clip(text, max)}`;
 
 /** Reasoning goes back whole or not at all, even when its text is empty: its signature is what counts. */
 function isSaid(part: Part): boolean {

@@ -48,7 +48,7 @@ export type Sent =
 export function send(s: State, text: string, options: { key: string | null; when: When }): Sent {
   const { key, when } = options;
   checkText(text);
-  const first = key === null ? undefined : s.inbox.receipts[key];
+  const first = key !== null && Object.hasOwn(s.inbox.receipts, key) ? s.inbox.receipts[key] : undefined;
   if (first) {
     if (first.digest !== `${when}:${text}`) {
       throw new OutlastError('key.conflict', `The key was used before with another message.`, {

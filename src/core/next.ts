@@ -15,7 +15,7 @@ import type { Message } from './message.ts';
 import { question, resolve } from './resolve.ts';
 import { nextDelivery } from './slices/heap.ts';
 import { textOf } from './slices/turn.ts';
-import { type Effect, isUnknown, openDecisions, type State, type Step } from './state.ts';
+import { type Decision, type Effect, isUnknown, openDecisions, type State, type Step } from './state.ts';
 
 export type PortCall =
   | { readonly do: 'generate'; readonly turn: number; readonly step: number; readonly attempt: number }
@@ -257,22 +257,27 @@ function surface(s: State, number: number, step: Extract<Step, { phase: 'acting'
 
 /** A message `now` gives the model a turn although a person still owes a decision. */
 function suspend(s: State, step: Extract<Step, { phase: 'acting' }>): Next {
-  const open = openDecisions(s);
   return join(
     step.calls.map((call): Next => {
       if (call.state !== 'running') return REST;
       if (call.effect !== null) {
-        const decision = open.find((d) => d.effect === call.effect);
+        const decision = waitsFor(s, call.effect);
         return decision ? choose({ kind: 'call.suspended', call: call.part.call, on: decision.id }) : REST;
       }
-      const waits = s.heap.pending.flatMap((p) =>
-        p.cell === call.cell && p.on === 'effect' ? open.filter((d) => d.effect === p.effect) : [],
-      );
-      const decision = waits[0];
+      const decision = s.heap.pending
+        .map((p) => (p.cell === call.cell && p.on === 'effect' ? waitsFor(s, p.effect) : undefined))
+        .find((found) => found !== undefined);
       const ready = s.heap.cell?.committed && call.cell !== null && decision;
       return ready ? choose({ kind: 'cell.suspended', cell: call.cell as CellId, on: decision.id }) : REST;
     }),
   );
+}
+
+/** The open decision about this effect, or about the one that it is held behind. */
+function waitsFor(s: State, id: EffectId): Decision | undefined {
+  const effect = s.effects.open.find((open) => open.id === id);
+  const holder = effect?.status === 'intended' ? heldBy(s, effect) : undefined;
+  return openDecisions(s).find((decision) => decision.effect === (holder?.id ?? id));
 }
 
 const forThisTurn = (s: State): readonly Message[] =>

@@ -33,15 +33,13 @@ function atRest(s: State): Phase {
   return s.lastTurn?.end === 'surfaced' && !s.contract.persist ? 'completed' : 'awaiting_input';
 }
 
-/** The index row, derived by the fold; the same members as the store's `Summary`. */
-export function summarize(
-  s: State,
-  now: number,
-): {
+/** What lists, the sweeper and the inbox need without reading the log; the store keeps it as the index row. */
+export interface Summary {
   readonly owner: Owner;
-  readonly phase: Phase;
+  readonly phase: string;
   readonly title: string;
   readonly persist: boolean;
+  /** When the driver must look at it again; 0 = now, null = only when something comes in. */
   readonly dueAt: number | null;
   readonly updatedAt: number;
   readonly startedAt: number;
@@ -49,7 +47,9 @@ export function summarize(
   readonly openDecisions: number;
   readonly unknownEffects: number;
   readonly turn: number;
-} {
+}
+
+export function summarize(s: State, now: number): Summary {
   const { choices, calls, wakeAt } = next(s, now);
   return {
     owner: s.contract.owner,

@@ -170,6 +170,8 @@ export interface Effect {
   /** Since when its outcome is unknown. */
   readonly unknownSince: number | null;
   readonly unknownReason: string | null;
+  /** Its call was answered as suspended: the settlement arrives later, like a message. */
+  readonly isSuspended: boolean;
   /** How often the service was asked without a clear answer. */
   readonly queries: number;
   /** A former holder's result, not yet taken in. */

@@ -5,6 +5,7 @@
  * V2  A drive that throws is tried again after a growing pause; it never takes the others with it.
  */
 
+import { setMaxListeners } from 'node:events';
 import type { SessionId } from '../core/ids.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Store } from '../store/port.ts';
@@ -22,6 +23,8 @@ const SWEEP_PAGE = 100;
 
 export function leaseDriver({ store, clock, report, sweepMs = 1_000 }: Options): Driver {
   const stopping = new AbortController();
+  // One listener for each session at work is no leak.
+  setMaxListeners(0, stopping.signal);
   const drives = new Map<SessionId, { again: boolean; done: Promise<void> }>();
   const failures = new Map<SessionId, { count: number; notBefore: number }>();
   let drive: Drive | null = null;
@@ -68,7 +71,9 @@ export function leaseDriver({ store, clock, report, sweepMs = 1_000 }: Options):
 
   async function sweepOnce(): Promise<number> {
     const now = clock.now();
-    for (const session of await store.due(now, SWEEP_PAGE)) {
+    // Those at work stay due, and those that failed too: they must not fill the page and hide the others.
+    const known = drives.size + failures.size;
+    for (const session of await store.due(now, SWEEP_PAGE + known)) {
       const failed = failures.get(session);
       if (!drives.has(session) && (failed?.notBefore ?? 0) <= now) wake(session);
     }

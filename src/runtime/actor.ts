@@ -27,6 +27,8 @@ export interface DriveContext {
 
 /** A wait shorter than this is waited for in memory; a longer one is the sweeper's. */
 const STAY_MS = 60_000;
+/** How long the next turn waits for the end of a reply that was interrupted. */
+const CUT_OFF_MS = 1_000;
 /** How long a clean shutdown waits for requests that have left. */
 const DRAIN_MS = 3_000;
 
@@ -40,9 +42,10 @@ export async function drive(session: SessionId, context: DriveContext, signal: A
   await log.catchUp();
   context.states.set(session, log.state);
   if (!hasWork(log.state, ports.clock.now())) return;
+  const asked = ports.clock.monotonic();
   const acquired = await ports.store.acquire(session, ports.holder, ports.leaseMs);
   if (acquired.status === 'held') return;
-  await new Actor(log, context, acquired.epoch).run(acquired.clean, signal);
+  await new Actor(log, context, acquired.epoch, asked + ports.leaseMs).run(acquired.clean, signal);
 }
 
 function hasWork(s: State, now: number): boolean {
@@ -63,11 +66,12 @@ class Actor {
   private fenced = false;
   private wake: () => void = () => {};
 
-  constructor(log: Log, context: DriveContext, epoch: number) {
+  /** The lease counts from when it was asked for: the store may have granted it long before its answer came. */
+  constructor(log: Log, context: DriveContext, epoch: number, leaseEnds: number) {
     this.log = log;
     this.context = context;
     this.ports = context.ports;
-    this.leaseEnds = this.ports.clock.monotonic() + this.ports.leaseMs;
+    this.leaseEnds = leaseEnds;
     this.performer = {
       session: log.session,
       ports: context.ports,
@@ -132,6 +136,7 @@ class Actor {
     if (log.state.lifetime.epoch !== this.performer.epoch) throw leaseLost(log.state.lifetime.epoch);
     const now = ports.clock.now();
     const { choices, calls, wakeAt } = next(log.state, now);
+    if (choices.some((choice) => choice.kind === 'turn.started') && (await this.cutOff())) return true;
     if (choices.length > 0 || calls.some((call) => call.do === 'plan')) {
       await log.commit(this.performer.epoch, () => ({ events: [] }));
       return true;
@@ -141,6 +146,23 @@ class Actor {
     const waitMs = wakeAt === null ? Number.POSITIVE_INFINITY : Math.max(0, wakeAt - now);
     if (this.running.size === 0 && waitMs > STAY_MS) return false;
     await this.pause(waitMs, signal);
+    return true;
+  }
+
+  /** A reply that was interrupted ends before the next turn starts: what people saw of it stands before that. */
+  private async cutOff(): Promise<boolean> {
+    const found = [...this.running].find(([key]) => key.startsWith('generate:'));
+    // Asked once: a model that does not heed its signal holds nobody up.
+    if (!found || found[1].signal.aborted) return false;
+    const [key, controller] = found;
+    controller.abort();
+    const deadline = this.ports.clock.monotonic() + CUT_OFF_MS;
+    for (let left = CUT_OFF_MS; left > 0; left = deadline - this.ports.clock.monotonic()) {
+      if (this.finished.some((done) => done.key === key)) break;
+      this.rang = false;
+      await this.wait(left);
+    }
+    this.rang = true;
     return true;
   }
 

@@ -11,7 +11,7 @@ import type { BlobRef, SessionId } from '../core/ids.ts';
 import { headImage, type ImageChain, type State } from '../core/state.ts';
 import { decode } from '../core/upcast.ts';
 import { sha256 } from '../lib/digest.ts';
-import type { HeapStep, JournalEntry, LiveHeap } from '../sandbox/port.ts';
+import type { HeapInput, HeapStep, JournalEntry, LiveHeap } from '../sandbox/port.ts';
 import type { Blob } from '../store/port.ts';
 import { journalOf } from './journal.ts';
 import type { Ports } from './ports.ts';
@@ -29,8 +29,11 @@ export interface Opened {
 
 interface Resident {
   readonly heap: LiveHeap;
+  /** Of the heap as it stands in memory; K1 compares it with what was committed. */
   digest: string | null;
   usedAt: number;
+  /** While it moves it is not closed to make room for another. */
+  isMoving: boolean;
 }
 
 type HeapPorts = Pick<Ports, 'sandbox' | 'store' | 'sealer' | 'clock' | 'report'>;
@@ -43,11 +46,6 @@ export class Heaps {
   constructor(ports: HeapPorts, capacity = 32) {
     this.ports = ports;
     this.capacity = capacity;
-  }
-
-  /** The live heap of a session that was opened. */
-  live(session: SessionId): LiveHeap | null {
-    return this.residents.get(session)?.heap ?? null;
   }
 
   isResident(session: SessionId): boolean {
@@ -86,10 +84,26 @@ export class Heaps {
     return { image: { form, engine, digest, blob: ref, bytes: bytes.length }, blob: { ref, bytes } };
   }
 
-  /** The live heap has moved to `digest`; K1 compares it with what gets committed. */
-  moved(session: SessionId, digest: string): void {
-    const resident = this.residents.get(session);
-    if (resident) resident.digest = digest;
+  /** Moves the live heap of a session that was opened. */
+  async apply(session: SessionId, s: State, input: HeapInput, signal: AbortSignal): Promise<HeapStep> {
+    const resident = this.residents.get(session) ?? (await this.reopened(session, s));
+    if (!resident) return { kind: 'aborted', reason: 'lost', message: 'the live heap is gone', output: '' };
+    resident.usedAt = this.ports.clock.now();
+    resident.isMoving = true;
+    const step = await resident.heap.apply(input, signal).finally(() => {
+      resident.isMoving = false;
+    });
+    if (step.kind === 'rest') resident.digest = step.image.digest;
+    else await this.close(session);
+    return step;
+  }
+
+  /** It had to make room for others while its session waited: its image brings it back, or else it counts as lost. */
+  private async reopened(session: SessionId, s: State): Promise<Resident | null> {
+    const { rung, image } = await this.open(session, s);
+    const isSame = rung === 'exact' || rung === 'attached' || (rung === 'fresh' && !s.heap.chain);
+    if (!isSame || image) await this.close(session);
+    return this.residents.get(session) ?? null;
   }
 
   async close(session: SessionId): Promise<void> {
@@ -129,12 +143,14 @@ export class Heaps {
   }
 
   private settle(session: SessionId, heap: LiveHeap, digest: string | null): void {
-    this.residents.set(session, { heap, digest, usedAt: this.ports.clock.now() });
+    this.residents.set(session, { heap, digest, usedAt: this.ports.clock.now(), isMoving: false });
   }
 
   private async makeRoom(): Promise<void> {
     if (this.residents.size < this.capacity) return;
-    const [oldest] = [...this.residents].sort(([, a], [, b]) => a.usedAt - b.usedAt);
+    const [oldest] = [...this.residents]
+      .filter(([, { isMoving }]) => !isMoving)
+      .sort(([, a], [, b]) => a.usedAt - b.usedAt);
     if (oldest) await this.close(oldest[0]);
   }
 

@@ -4,7 +4,7 @@
  */
 
 import { buildRequest } from '../context/build.ts';
-import type { Finding, Outcome } from '../core/capability.ts';
+import { type Finding, type Outcome, writes } from '../core/capability.ts';
 import { OutlastError } from '../core/error.ts';
 import type { SessionId } from '../core/ids.ts';
 import type { PortCall } from '../core/next.ts';
@@ -42,6 +42,8 @@ export async function perform(
   by: Performer,
   signal: AbortSignal,
 ): Promise<Performed> {
+  const move = (moved: Parameters<typeof inputOf>[1]['moved']): Promise<HeapStep> =>
+    by.heaps.apply(by.session, s, inputOf(s, { moved }), signal);
   switch (call.do) {
     case 'generate':
       return { do: 'generate', call, reply: await generate(s, by, signal) };
@@ -52,13 +54,9 @@ export async function perform(
     case 'open':
       return { do: 'open', call, opened: await by.heaps.open(by.session, s) };
     case 'run':
-      return { do: 'move', call, step: await move(s, { by: 'run' }, by, signal) };
+      return { do: 'move', call, step: await move({ by: 'run' }) };
     case 'deliver':
-      return {
-        do: 'move',
-        call,
-        step: await move(s, { by: 'delivery', guestCall: call.guestCall }, by, signal),
-      };
+      return { do: 'move', call, step: await move({ by: 'delivery', guestCall: call.guestCall }) };
     case 'release':
       await by.heaps.close(by.session);
       return { do: 'release', call };
@@ -103,12 +101,13 @@ async function runEffect(
   const effect = findEffect(s, id);
   assert(effect, 'an effect that is called stands in the ledger');
   const tool = by.ports.tools.get(effect.tool);
-  if (!tool)
-    return {
-      status: 'failed',
-      code: 'tool.gone',
-      message: `The tool "${effect.tool}" is not here any more.`,
-    };
+  if (!tool) {
+    const message = `The tool "${effect.tool}" is not here any more.`;
+    const didNothing = !writes(effect.capability) || isFirstWord(effect, attempt);
+    return didNothing
+      ? { status: 'failed', code: 'tool.gone', message }
+      : { status: 'unknown', reason: message };
+  }
   if (by.ports.clock.monotonic() >= by.leaseEnds()) {
     // Marked, not written: the lease ran out between the two, so this process may not act any more.
     return { status: 'unknown', reason: 'the lease ended before the request left' };
@@ -188,19 +187,5 @@ const contextOf = (by: Performer, effect: Effect, attempt: number, signal: Abort
   attempt,
   signal,
 });
-
-async function move(
-  s: State,
-  moved: Parameters<typeof inputOf>[1]['moved'],
-  by: Performer,
-  signal: AbortSignal,
-): Promise<HeapStep> {
-  const heap = by.heaps.live(by.session);
-  if (!heap) return { kind: 'aborted', reason: 'lost', message: 'the live heap is gone', output: '' };
-  const step = await heap.apply(inputOf(s, { moved }), signal);
-  if (step.kind === 'rest') by.heaps.moved(by.session, step.image.digest);
-  else await by.heaps.close(by.session);
-  return step;
-}
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

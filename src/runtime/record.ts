@@ -59,9 +59,10 @@ function replied({ call, reply }: Extract<Performed, { do: 'generate' }>, s: Sta
   const { code, message, retry, retryAfterMs, partial } = reply;
   const failed: EventBody = { kind: 'model.failed', turn, step, code, message, retry, retryAfterMs, partial };
   if (code === 'aborted') {
-    // Paused or superseded: the step is generated again. Interrupted: what people saw is kept.
+    // Paused or superseded: the step is generated again. Interrupted: what people saw is kept, once.
     const cut = s.lastTurn?.number === turn && s.lastTurn.end === 'interrupted' && partial.trim() !== '';
-    return !s.turn && cut ? { events: [failed] } : NOTHING;
+    const isKept = s.transcript.some((item) => item.kind === 'reply' && item.cut && item.turn === turn);
+    return cut && !isKept ? { events: [failed] } : NOTHING;
   }
   return current ? { events: [failed] } : NOTHING;
 }
@@ -112,6 +113,8 @@ function movedHeap({ call, step }: Extract<Performed, { do: 'move' }>, s: State,
   const cell = s.heap.cell?.id ?? call.cell;
   if (step.kind === 'aborted') {
     const { reason, message, output } = step;
+    // Ended by a holder that lets go: the heap is as it was, and the next holder makes the move.
+    if (reason === 'interrupted') return NOTHING;
     return { events: [{ kind: 'cell.aborted', cell, reason, message, output }] };
   }
   return committed(s, call, cell, step, by.heaps, by);

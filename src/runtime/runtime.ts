@@ -234,12 +234,12 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context): Sess
       return inspect(session, await stateOf(session), ports.clock.now());
     },
 
-    list({ phase: wanted, after, limit = 50 } = {}) {
+    async list({ phase: wanted, after, limit = 50 } = {}) {
       return ports.store.list({
         owner,
         limit: Math.min(Math.max(1, limit), 500),
         ...(wanted === undefined ? {} : { phase: wanted }),
-        ...(after === undefined ? {} : { after: parseSessionId(after) }),
+        ...(after === undefined ? {} : { after: await own(after) }),
       });
     },
 

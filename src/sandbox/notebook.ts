@@ -5,6 +5,7 @@
 
 import { DEFAULT_LIMITS, type Limits } from '../core/event.ts';
 import { assert } from '../lib/assert.ts';
+import { seededEntropy } from '../lib/entropy.ts';
 import type {
   GuestCall,
   HeapChain,
@@ -105,6 +106,32 @@ export async function openNotebook(first: Sandbox, options: OpenOptions = option
   };
   return notebook;
 }
+
+/** A history with concurrent and shuffled settlements, randomness, timers and errors; `between` runs after each entry. */
+export async function playHistory(book: Notebook, between: () => Promise<void>): Promise<void> {
+  const { next } = seededEntropy(7);
+  for (const source of CELLS) {
+    await book.run(source);
+    await between();
+    while (book.open.size > 0 && next() < 0.75) {
+      const calls = [...book.open.keys()];
+      const call = calls[Math.floor(next() * calls.length)] as number;
+      if (next() < 0.2) await book.refuse(call, { name: 'E', code: 'no', message: 'no' });
+      else await book.answer(call, { v: Math.floor(next() * 100) });
+      await between();
+    }
+  }
+}
+
+const CELLS = [
+  'const rows = Array.from({ length: 2000 }, (_, i) => ({ i, v: Math.random() })); let n = 0; rows.length',
+  'const all = Promise.all([tools.a(1), tools.b(2), tools.c(3)]).then((r) => { n += r.length }, (e) => { n -= 1; throw e }); "begun"',
+  'const late = tools.slow("x").then((v) => { n += 1000; return v.v + Math.random() }, () => -1); setTimeout(() => { n += 0.5; tools.ping(n) }, 50); n',
+  'const w = await tools.d({ deep: [1, 2, 3] }); rows.push({ i: -1, v: w.v }); rows.length',
+  'function* g() { let i = 0; while (true) yield i++ } const it = g(); it.next(); n = crypto.randomUUID().length; it.next().value',
+  'null.x',
+  '[it.next().value, Date.now(), Math.random(), new Map(rows.map((r) => [r.i, r])).size, structuredClone(rows[3]).i]',
+];
 
 function rested(step: HeapStep): Rest {
   if (step.kind === 'rest') return step;

@@ -6,8 +6,7 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CellEnd, Limits } from '../core/event.ts';
-import { seededEntropy } from '../lib/entropy.ts';
-import { type Notebook, openNotebook, optionsWith, type Rest } from './notebook.ts';
+import { type Notebook, openNotebook, optionsWith, playHistory, type Rest } from './notebook.ts';
 import type { JournalEntry, Sandbox } from './port.ts';
 
 export interface OpenSandbox {
@@ -265,6 +264,13 @@ export function sandboxSuite({ name, open, skips = {} }: SandboxSubject): void {
         });
       });
 
+      it('leave a heap alone whose signal aborts after the step', async () => {
+        const control = new AbortController();
+        await book.attempt('let n = 1', control.signal);
+        control.abort();
+        expect(await book.value('n')).toBe('1');
+      });
+
       it.skipIf(skips.hardStop)(titled('end work that looks at no limit', skips.hardStop), async () => {
         await limited({ cellMs: 300 });
         await book.run('let big = "[" + "{\\"a\\":1},".repeat(2e6) + "1]"; 1');
@@ -337,22 +343,8 @@ export function sandboxSuite({ name, open, skips = {} }: SandboxSubject): void {
     });
 
     describe('X1 the heap is the fold of its journal', () => {
-      /** Cells with concurrent and shuffled settlements, randomness, timers and errors; restored after every entry. */
-      async function history(reopens: boolean): Promise<void> {
-        const again = async () => (reopens ? book.reopen(await opened.again()) : undefined);
-        const { next: random } = seededEntropy(7);
-        for (const source of CELLS) {
-          await book.run(source);
-          await again();
-          while (book.open.size > 0 && random() < 0.75) {
-            const calls = [...book.open.keys()];
-            const call = calls[Math.floor(random() * calls.length)] as number;
-            if (random() < 0.2) await book.refuse(call, { name: 'E', code: 'no', message: 'no' });
-            else await book.answer(call, { v: Math.floor(random() * 100) });
-            await again();
-          }
-        }
-      }
+      const history = (reopens: boolean) =>
+        playHistory(book, async () => (reopens ? book.reopen(await opened.again()) : undefined));
       const digests = () => book.journal.flatMap((entry) => (entry.kind === 'apply' ? [entry.digest] : []));
       async function* entries(journal: readonly JournalEntry[]): AsyncIterable<JournalEntry> {
         yield* journal;
@@ -398,16 +390,6 @@ export function sandboxSuite({ name, open, skips = {} }: SandboxSubject): void {
     });
   });
 }
-
-const CELLS = [
-  'const rows = Array.from({ length: 2000 }, (_, i) => ({ i, v: Math.random() })); let n = 0; rows.length',
-  'const all = Promise.all([tools.a(1), tools.b(2), tools.c(3)]).then((r) => { n += r.length }, (e) => { n -= 1; throw e }); "begun"',
-  'const late = tools.slow("x").then((v) => { n += 1000; return v.v + Math.random() }, () => -1); setTimeout(() => { n += 0.5; tools.ping(n) }, 50); n',
-  'const w = await tools.d({ deep: [1, 2, 3] }); rows.push({ i: -1, v: w.v }); rows.length',
-  'function* g() { let i = 0; while (true) yield i++ } const it = g(); it.next(); n = crypto.randomUUID().length; it.next().value',
-  'null.x',
-  '[it.next().value, Date.now(), Math.random(), new Map(rows.map((r) => [r.i, r])).size, structuredClone(rows[3]).i]',
-];
 
 const titled = (title: string, reason: string | undefined) =>
   reason ? `${title} (not here: ${reason})` : title;

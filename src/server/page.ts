@@ -9,6 +9,8 @@ import { readFile } from 'node:fs/promises';
 
 const FILES = {
   '/': ['index.html', 'text/html'],
+  '/theme.css': ['theme.css', 'text/css'],
+  '/session.css': ['session.css', 'text/css'],
   '/page.css': ['page.css', 'text/css'],
   '/transcript.css': ['transcript.css', 'text/css'],
   '/icon.svg': ['icon.svg', 'image/svg+xml'],

@@ -23,13 +23,12 @@ afterEach(async () => {
 
 const stream = { accept: 'text/event-stream' };
 
-/** A client whose connection is cut after `frames` chunks, again and again. */
+/** A client whose connection is cut in the middle of a frame, after `frames` whole ones, again and again. */
 function flaky(frames: number) {
   const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const response = await server.request(String(url), init);
-    if (response.body === null || !response.headers.get('content-type')?.startsWith('text/event-stream'))
-      return response;
-    return new Response(cut(response.body, frames), response);
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+    return response.body && isStream ? new Response(cut(response.body, frames), response) : response;
   };
   return client({ url: 'http://localhost', fetch });
 }
@@ -40,11 +39,15 @@ function cut(body: ReadableStream<Uint8Array>, frames: number): ReadableStream<U
   return new ReadableStream({
     async pull(controller) {
       const { done, value } = await reader.read();
-      if (done || left-- === 0) {
-        await reader.cancel();
-        return controller.error(new TypeError('the connection was cut'));
-      }
-      controller.enqueue(value);
+      if (done) return controller.close();
+      const parts = new TextDecoder().decode(value).split(/(?<=\n\n)/);
+      const whole = parts.slice(0, left).join('');
+      const half = parts[left]?.slice(0, 20) ?? '';
+      left -= parts.length;
+      controller.enqueue(new TextEncoder().encode(whole + half));
+      if (left >= 0) return;
+      await reader.cancel();
+      controller.error(new TypeError('the connection was cut'));
     },
     cancel: () => reader.cancel(),
   });
@@ -101,11 +104,9 @@ test('a frame carries seq as id and the kind as event; Last-Event-ID wins over t
   });
   expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
   const reader = response.body?.getReader();
-  const next = async () => new TextDecoder().decode((await reader?.read())?.value);
-  expect(await next()).toBe('retry: 1000\n\n');
-  expect(await next()).toMatch(
-    new RegExp(`^id: ${head}\nevent: response.surfaced\ndata: {.*"text":"hello".*}\n\n$`),
-  );
+  const text = new TextDecoder().decode((await reader?.read())?.value);
+  const frame = `id: ${head}\nevent: response.surfaced\ndata: {.*"text":"hello".*}`;
+  expect(text).toMatch(new RegExp(`^retry: 1000\n\n${frame}\n\n$`));
   await reader?.cancel();
 });
 
@@ -202,9 +203,10 @@ test('B168: a reader that does not read holds nothing in memory', async () => {
   const response = await app(counting).request(`/v1/sessions/${id}/events`, { headers: stream });
   const reader = response.body?.getReader();
   await reader?.read();
-  await reader?.read();
   const { head } = await outlast.inspect(id);
-  expect(given).toBe(1);
+  // One chunk was taken. What is left stays in the store until the next one is.
+  expect(given).toBeGreaterThan(10);
+  expect(given).toBeLessThan(200);
   await reader?.cancel();
   expect((await collect(flaky(9_999).follow(id), head)).length).toBe(head);
 });

@@ -3,7 +3,8 @@
  *
  * L1  Every event after the cursor, once and in order; a reader that comes back with its last id misses nothing.
  * L2  A cursor that this log never had is answered with `stale`, never with a stream that starts elsewhere.
- * L3  Nothing is read before the reader takes it, so a slow reader holds one page in memory and no more.
+ * L3  A chunk is put together when the reader takes it, so a slow reader holds one page in memory and no more; between
+ *     chunks everything else has its turn.
  * L4  Closing a stream stops nothing but the stream.
  */
 
@@ -32,7 +33,9 @@ export interface StreamOptions {
 }
 
 const RETRY_MS = 1_000;
-const BEAT = Symbol('beat');
+/** Characters that go out at once while a reader catches up. */
+const CHUNK = 16 * 1024;
+const LAST_WORD = 'the server is closing; come back with Last-Event-ID';
 
 /** Throws before the first byte when the session is not the caller's. */
 export async function eventStream(
@@ -61,39 +64,44 @@ function following(sessions: Sessions, id: string, options: StreamOptions): Read
   const gone = new AbortController();
   const events = sessions.follow(id, { after, whispers, signal: AbortSignal.any([gone.signal, closing]) });
   const encoder = new TextEncoder();
-  let next: Promise<IteratorResult<Event | ForeignEvent | Whisper>> | null = null;
+  let next: Promise<Came> | null = null;
   let isFirst = true;
 
-  async function frame(): Promise<string | null> {
-    next ??= events.next();
+  /** What is there already, up to a chunk; if nothing is, the next event or a heartbeat, whichever comes first. */
+  async function chunk(): Promise<{ readonly text: string; readonly isLast: boolean }> {
+    let text = isFirst ? retryFrame(RETRY_MS) : '';
+    isFirst = false;
+    const soon = new Promise<null>((resolve) => setImmediate(resolve, null));
+    while (text.length < CHUNK) {
+      next ??= events.next();
+      const came = (await Promise.race([next, soon])) ?? (text === '' ? await patiently(next) : null);
+      if (came === null) return { text: text === '' ? commentFrame('still here') : text, isLast: false };
+      next = null;
+      if (came.done) return { text: text + commentFrame(LAST_WORD), isLast: true };
+      text += frameOf(came.value);
+    }
+    return { text, isLast: false };
+  }
+
+  async function patiently(event: Promise<Came>): Promise<Came | null> {
     const beat = new AbortController();
-    const heartbeat = clock.sleep(heartbeatMs, beat.signal).then(() => BEAT);
-    const came = await Promise.race([next, heartbeat]).finally(() => beat.abort());
-    if (came === BEAT) return commentFrame('still here');
-    next = null;
-    const { done, value } = came as IteratorResult<Event | ForeignEvent | Whisper>;
-    return done || !value ? null : frameOf(value);
+    const heartbeat = clock.sleep(heartbeatMs, beat.signal).then(() => null);
+    return Promise.race([event, heartbeat]).finally(() => beat.abort());
   }
 
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const put = (text: string) => controller.enqueue(encoder.encode(text));
-        if (isFirst) {
-          isFirst = false;
-          put(retryFrame(RETRY_MS));
-          return;
-        }
         try {
-          const text = await frame();
-          if (text !== null) return put(text);
-          put(commentFrame('the server is closing; come back with Last-Event-ID'));
+          const { text, isLast } = await chunk();
+          controller.enqueue(encoder.encode(text));
+          if (isLast) controller.close();
         } catch (error) {
           if (gone.signal.aborted) return;
           report(`${id}: a stream broke`, error);
-          put(errorFrame('failed', errorBody(error)));
+          controller.enqueue(encoder.encode(errorFrame('failed', errorBody(error))));
+          controller.close();
         }
-        controller.close();
       },
       async cancel() {
         gone.abort();
@@ -103,6 +111,8 @@ function following(sessions: Sessions, id: string, options: StreamOptions): Read
     { highWaterMark: 0 },
   );
 }
+
+type Came = IteratorResult<Event | ForeignEvent | Whisper, void>;
 
 function frameOf(value: Event | ForeignEvent | Whisper): string {
   return value.kind === 'whisper' ? whisperFrame(value) : eventFrame(value);

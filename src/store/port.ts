@@ -10,6 +10,7 @@
  */
 
 import type { BlobRef, Owner, SessionId } from '../core/ids.ts';
+import type { Summary } from '../core/phase.ts';
 
 /** An event as stored: the body is JSON text, so that unknown kinds and versions survive untouched. */
 export interface StoredEvent {
@@ -26,21 +27,7 @@ export interface Blob {
   readonly bytes: Uint8Array;
 }
 
-/** The index row: what lists, the sweeper and the inbox need without reading the log. Derived by the fold. */
-export interface Summary {
-  readonly owner: Owner;
-  readonly phase: string;
-  readonly title: string;
-  readonly persist: boolean;
-  /** When the driver must look at it again; 0 = now, null = only when something comes in. */
-  readonly dueAt: number | null;
-  readonly updatedAt: number;
-  readonly startedAt: number;
-  readonly lastResponse: string | null;
-  readonly openDecisions: number;
-  readonly unknownEffects: number;
-  readonly turn: number;
-}
+export type { Summary } from '../core/phase.ts';
 
 export interface Row extends Summary {
   readonly id: SessionId;

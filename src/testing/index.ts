@@ -5,6 +5,7 @@ export { startWireServer } from '../models/wire-server.ts';
 export { sandboxSuite } from '../sandbox/suite.ts';
 export { storeSuite } from '../store/suite.ts';
 export { sequence } from './facts.ts';
+export { harness } from './harness.ts';
 export { inlineSandbox } from './inline-sandbox.ts';
 export { crashLoop } from './sim/loop.ts';
 export { MUTANTS } from './sim/mutants.ts';

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { lastJson, node } from '../build.ts';
 
 it('February, then March, through three kills', { timeout: 120_000 }, async () => {
-  const { stdout, stderr, code } = await node('demo/main.js', ['--json']);
+  const { stdout, stderr, code } = await node('demo/main.js', ['--json'], { timeoutMs: 110_000 });
   expect(lastJson(stdout), stderr).toMatchObject({
     turns: 3,
     kills: 3,

@@ -5,6 +5,7 @@
  *   say TEXT     answers TEXT                     whisper TEXT   the same, and writes it word by word first
  *   look         notes progress and looks         pay            a blind effect that is lost on the way
  *   hold         answers once `release` is called  fail          a model that will not
+ *   mumble TEXT  writes TEXT, and answers it once `release` is called
  */
 
 import type { Owner } from '../../src/core/ids.ts';
@@ -50,7 +51,8 @@ export function world(): World {
     async generate(request, options) {
       const text = lastWord(request);
       heard.push(text);
-      if (text === 'hold') {
+      if (text.startsWith('mumble ')) options.onText?.(text.slice('mumble '.length));
+      if (text === 'hold' || text.startsWith('mumble ')) {
         nowHolding();
         await until(released, options);
       }

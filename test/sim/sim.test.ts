@@ -3,8 +3,8 @@
 import { expect, it } from 'vitest';
 import { lastJson, node } from '../build.ts';
 
-it('every boundary of every scenario, on both sides', { timeout: 240_000 }, async () => {
-  const { stdout, stderr, code } = await node('testing/sim/main.js', ['--json']);
+it('every boundary of every scenario, on both sides', { timeout: 610_000 }, async () => {
+  const { stdout, stderr, code } = await node('testing/sim/main.js', ['--json'], { timeoutMs: 600_000 });
   const totals = lastJson(stdout);
   expect(totals, stderr).toMatchObject({ duplicates: 0, lost: 0, untrue: 0, stuck: 0, broken: 0 });
   expect(totals.questions).toBe(totals.questionsMinimum);
@@ -13,8 +13,10 @@ it('every boundary of every scenario, on both sides', { timeout: 240_000 }, asyn
   expect(code).toBe(0);
 });
 
-it('every planted bug is caught', { timeout: 240_000 }, async () => {
-  const { stdout, stderr } = await node('testing/sim/main.js', ['--mutants', '--json']);
+it('every planted bug is caught', { timeout: 610_000 }, async () => {
+  const { stdout, stderr } = await node('testing/sim/main.js', ['--mutants', '--json'], {
+    timeoutMs: 600_000,
+  });
   const { mutants, caught } = lastJson(stdout);
   expect(Number(mutants)).toBeGreaterThanOrEqual(5);
   expect(caught, stderr).toBe(mutants);

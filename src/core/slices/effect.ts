@@ -6,13 +6,14 @@
  * G3  Whoever asked (a call of the model, a promise in the guest) is answered by the closing and by nothing else.
  */
 
-import type { Evidence, Outcome } from '../capability.ts';
+import { type Evidence, type Outcome, writes } from '../capability.ts';
 import type { EventOf, Stamp } from '../event.ts';
 import type { EffectId } from '../ids.ts';
 import type { CallResult } from '../message.ts';
 import type { Effect, State } from '../state.ts';
 import { mootDecisions } from './decision.ts';
 import { answerGuest } from './heap.ts';
+import { reportToSelf } from './inbox.ts';
 import { progressed } from './lifetime.ts';
 import { answerCall, isOpenCall, note, updateCall } from './turn.ts';
 
@@ -37,6 +38,7 @@ export function intended(s: State, e: EventOf<'effect.intended'>): State {
     notBefore: 0,
     unknownSince: null,
     unknownReason: null,
+    isSuspended: false,
     queries: 0,
     late: null,
     outcome: null,
@@ -133,6 +135,20 @@ export function withdrawUnsent(s: State, which: (effect: Effect) => boolean, why
   }, s);
 }
 
+/**
+ * What stands outside of what `which` names, for a result that comes before the end: writes that are done, and requests
+ * that have left. Empty when there is nothing; without it the model would do it again.
+ */
+export function doneOutside(s: State, which: (effect: Effect) => boolean): string {
+  const lines = [...s.effects.closed, ...s.effects.open].flatMap((effect) => {
+    const { id, target, status, dispatch, capability } = effect;
+    if (!which(effect) || dispatch === null) return [];
+    if (status === 'dispatched' || status === 'unknown') return [`${id} (${target}) outcome unknown so far`];
+    return status === 'done' && writes(capability) ? [`${id} (${target}) done`] : [];
+  });
+  return lines.length === 0 ? '' : `What it did outside stands: ${lines.join('; ')}.`;
+}
+
 /** The settlement in words, for a model; rendered from the ledger and from nothing else. */
 export function resultOf(effect: Effect): CallResult {
   const { outcome } = effect;
@@ -165,16 +181,18 @@ function close(
 }
 
 function answer(s: State, effect: Effect, e: Stamp): State {
-  if (effect.origin.by === 'cell') return answerGuest(s, effect, e);
-  if (isOpenCall(s, effect.origin.call)) return answerCall(s, effect.origin.call, resultOf(effect));
+  if (effect.origin.by === 'cell') {
+    const isAwaited = s.heap.pending.some((call) => call.on === 'effect' && call.effect === effect.id);
+    // Its cell is gone: of a write the model must hear, a read is of no use to anybody.
+    if (isAwaited || !writes(effect.capability)) return answerGuest(s, effect, e);
+  } else if (isOpenCall(s, effect.origin.call)) {
+    return answerCall(s, effect.origin.call, resultOf(effect));
+  }
   if (effect.status === 'withdrawn') return s;
-  // The turn that asked was interrupted, or went on without it: the model learns of it when it next reads.
   const result = resultOf(effect);
-  return note(
-    s,
-    `Effect ${effect.id} (${effect.target}) is settled now: ${result.status}. ${result.text}`,
-    e.at,
-  );
+  const text = `Effect ${effect.id} (${effect.target}) is settled now: ${result.status}. ${result.text}`;
+  // The turn that asked went on without it, or was interrupted: then the model learns of it when it next reads.
+  return effect.isSuspended ? reportToSelf(s, effect.id, text, e.at) : note(s, text, e.at);
 }
 
 function change(s: State, id: EffectId, update: (effect: Effect) => Effect): State {

@@ -11,7 +11,7 @@ import type { EventOf, HeapImage, Stamp } from '../event.ts';
 import type { CellId } from '../ids.ts';
 import type { CallResult } from '../message.ts';
 import type { Delivery, Effect, Heap, ImageChain, Pending, RunningCell, State } from '../state.ts';
-import { withdrawUnsent } from './effect.ts';
+import { doneOutside, withdrawUnsent } from './effect.ts';
 import { reportToSelf } from './inbox.ts';
 import { progressed } from './lifetime.ts';
 import { answerCall, note, updateCall } from './turn.ts';
@@ -61,16 +61,12 @@ export function cellCommitted(s: State, e: EventOf<'cell.committed'>): State {
 }
 
 export function cellAborted(s: State, e: EventOf<'cell.aborted'>): State {
-  const text = `${abortText(e.reason)} ${e.message}`.trim();
+  const outside = doneOutside(s, isOf(e.cell));
+  const text = [abortText(e.reason), e.message, outside].filter((part) => part !== '').join(' ');
   const printed = e.output === '' ? '' : `\nPrinted before that:\n${e.output}`;
   if (s.heap.cell?.id === e.cell) {
     const { call } = s.heap.cell;
-    const quiet = withdrawUnsent(
-      abortRunningCell(s),
-      (effect) => effect.origin.by === 'cell' && effect.origin.cell === e.cell,
-      'its cell was aborted',
-      e,
-    );
+    const quiet = withdrawUnsent(abortRunningCell(s), isOf(e.cell), 'its cell was aborted', e);
     return answerCall(quiet, call, { status: 'failed', text: text + printed });
   }
   // A delivery outside a running cell ran away: the heap before that delivery stays, the promise never settles.
@@ -177,6 +173,11 @@ export function nextDelivery(pending: readonly Pending[]): (Pending & { answer: 
 
 // ── details ────────────────────────────────────────────────────────────────────────────────────────────────
 
+const isOf =
+  (cell: CellId) =>
+  ({ origin }: Effect): boolean =>
+    origin.by === 'cell' && origin.cell === cell;
+
 function endCell(s: State, id: CellId, result: CallResult, e: Stamp): State {
   if (s.heap.cell?.id === id) {
     const { call } = s.heap.cell;
@@ -242,9 +243,11 @@ function regenerated(s: State): State {
 
 /** Nothing could be brought back: whoever waits in the old heap waits no more. */
 function emptied(s: State, e: Stamp): State {
-  const lost: CallResult = { status: 'failed', text: 'The sandbox was lost while the cell ran.' };
   const cells = [...s.heap.suspended, ...(s.heap.cell ? [s.heap.cell] : [])];
-  const ended = cells.reduce((state, cell) => endCell(state, cell.id, lost, e), s);
+  const ended = cells.reduce((state, { id }) => {
+    const text = `The sandbox was lost while the cell ran. ${doneOutside(state, isOf(id))}`.trim();
+    return endCell(state, id, { status: 'failed', text }, e);
+  }, s);
   const chain = ended.heap.chain?.seq === e.seq ? ended.heap.chain : null;
   return { ...ended, heap: { ...ended.heap, chain, pending: [], live: [] } };
 }

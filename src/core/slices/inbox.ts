@@ -6,7 +6,7 @@
  */
 
 import type { EventOf } from '../event.ts';
-import type { CellId, MessageId } from '../ids.ts';
+import type { CellId, EffectId, MessageId } from '../ids.ts';
 import type { Message } from '../message.ts';
 import type { State } from '../state.ts';
 
@@ -40,8 +40,8 @@ export function read(s: State, e: EventOf<'message.read'>): State {
   };
 }
 
-/** What the session reports to itself arrives like a message; a suspended cell's end, for one. */
-export function reportToSelf(s: State, cell: CellId, text: string, at: number): State {
-  const message: Message = { id: `end:${cell}` as MessageId, text, from: 'runtime', when: 'next', at };
+/** What the session reports to itself arrives like a message: the end of what was suspended. */
+export function reportToSelf(s: State, of: CellId | EffectId, text: string, at: number): State {
+  const message: Message = { id: `end:${of}` as MessageId, text, from: 'runtime', when: 'next', at };
   return { ...s, inbox: { ...s.inbox, unread: [...s.inbox.unread, message] } };
 }

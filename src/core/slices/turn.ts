@@ -9,8 +9,8 @@
 import type { EventOf, Stamp } from '../event.ts';
 import type { CallId } from '../ids.ts';
 import type { CallResult, Part, ToolCallPart } from '../message.ts';
-import type { Call, Item, State, Step } from '../state.ts';
-import { withdrawUnsent } from './effect.ts';
+import type { Call, Effect, Item, State, Step } from '../state.ts';
+import { doneOutside, withdrawUnsent } from './effect.ts';
 import { abortRunningCell } from './heap.ts';
 import { progressed } from './lifetime.ts';
 
@@ -89,10 +89,16 @@ export function callRefused(s: State, e: EventOf<'call.refused'>): State {
   return answerCall(s, e.call, { status: 'refused', text: `${e.message} [${e.code}]` });
 }
 
-/** The person asked for a turn now; what this call waits for stays open. */
+/** The person asked for a turn now; what this call waits for stays open, and its end is reported when it comes. */
 export function callSuspended(s: State, e: EventOf<'call.suspended'>): State {
-  const text = `Its outcome is unknown. A person is asked (decision ${e.on}); do not do it again by other means.`;
-  return answerCall(s, e.call, { status: 'suspended', text });
+  const isOf = ({ origin }: Effect): boolean => origin.by === 'call' && origin.call === e.call;
+  const isHeld = s.effects.open.some((effect) => isOf(effect) && effect.status === 'intended');
+  const text = isHeld
+    ? `It is not sent: it waits until a person has made decision ${e.on}. Do not do it by other means.`
+    : `Its outcome is unknown. A person is asked (decision ${e.on}); do not do it again by other means.`;
+  const open = s.effects.open.map((effect) => (isOf(effect) ? { ...effect, isSuspended: true } : effect));
+  const suspended = { ...s, effects: { ...s.effects, open } };
+  return answerCall(suspended, e.call, { status: 'suspended', text });
 }
 
 export function progressNoted(s: State, _e: EventOf<'progress.noted'>): State {
@@ -106,7 +112,10 @@ export function surfaced(s: State, e: EventOf<'response.surfaced'>): State {
 
 export function failed(s: State, e: EventOf<'turn.failed'>): State {
   const closed = closeTurn(s, 'failed', e.reason, e);
-  return note(closed, `The turn ended without a response: ${e.reason}`, e.at);
+  // What a provider did is no business of the model; a history that it refuses must not grow with each refusal.
+  return e.code.startsWith('limit.')
+    ? note(closed, `The turn ended without a response: ${e.reason}`, e.at)
+    : closed;
 }
 
 export function interrupted(s: State, e: EventOf<'turn.interrupted'>): State {
@@ -189,16 +198,14 @@ function cutOff(s: State, step: Acting): Acting {
 
 function interruption(s: State, call: Call): string {
   if (call.state === 'asked') return 'Interrupted before it was started; nothing was done.';
-  const sent = s.effects.open.filter(
-    (effect) =>
-      effect.dispatch !== null &&
-      (effect.origin.by === 'call'
-        ? effect.origin.call === call.part.call
-        : call.state === 'running' && effect.origin.cell === call.cell),
+  const outside = doneOutside(s, ({ origin }) =>
+    origin.by === 'call'
+      ? origin.call === call.part.call
+      : call.state === 'running' && origin.cell === call.cell,
   );
-  if (sent.length === 0) return 'Interrupted while it ran; nothing is in flight.';
-  const named = sent.map((effect) => `${effect.id} (${effect.target})`).join(', ');
-  return `Interrupted while it ran. Already sent, outcome unknown so far: ${named}.`;
+  return outside === ''
+    ? 'Interrupted while it ran; nothing is in flight.'
+    : `Interrupted while it ran. ${outside}`;
 }
 
 function withCutText(s: State, turn: number, step: number, text: string): State {

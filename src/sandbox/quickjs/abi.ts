@@ -40,6 +40,7 @@ export interface Exports {
   qjs_set_memory_limit(bytes: number): void;
   qjs_set_max_stack_size(bytes: number): void;
   qjs_set_gc_threshold(bytes: number): void;
+  qjs_get_gc_threshold(): number;
   qjs_set_interrupt_handler(on: number): void;
   qjs_set_promise_rejection_handler(on: number): void;
   qjs_get_allocated_size(): number;

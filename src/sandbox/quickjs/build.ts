@@ -35,13 +35,27 @@ export interface Build {
   readonly boot: Uint8Array | null;
 }
 
+export interface Packed {
+  readonly build: Build;
+  /** What a shelf keeps of it. */
+  readonly packed: Uint8Array;
+}
+
+/** The build that this release brings along; made once for the process. */
+export function bundledBuild(): Packed {
+  bundled ??= makeBuild(bundledModule());
+  return bundled;
+}
+
+let bundled: Packed | null = null;
+
 /** The engine that this release brings along. */
 export function bundledModule(): Uint8Array {
   return readFileSync(createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm'));
 }
 
-/** Makes a build of a module: what new heaps get, and what the shelf keeps of it. */
-export function makeBuild(wasm: Uint8Array): { readonly build: Build; readonly packed: Uint8Array } {
+/** Makes a build of a module. */
+export function makeBuild(wasm: Uint8Array): Packed {
   const module = new WebAssembly.Module(wasm);
   const boot = compileBoot(module);
   const memory = bootEngine({ module, boot }, { seed: 0, heapMb: 256, outputChars: 16_000 }).memory();

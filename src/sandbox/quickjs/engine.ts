@@ -12,6 +12,7 @@
  */
 
 import { assert } from '../../lib/assert.ts';
+import type { HeapInput } from '../port.ts';
 import {
   allocate,
   type Box,
@@ -25,16 +26,14 @@ import {
 } from './abi.ts';
 import type { Guard } from './guard.ts';
 import { HELPERS, type HelperName } from './guest/boot.ts';
-import { bootOutside, instantiate, type Running, Stopped, topUp } from './instance.ts';
+import { bootOutside, easeCollector, instantiate, type Running, Stopped, topUp } from './instance.ts';
 
 const MiB = 1 << 20;
 /** Of the 1 MiB that the build gives its stack: half for the guest, half for the engine's own frames. */
 const STACK_BYTES = 512 * 1024;
-/** The engine's own 256 KiB makes cells slow and dirties pages; see `slack` for the other half of that story. */
-const GC_BYTES = 32 * MiB;
 /** A look at the guard for this many jobs: the engine itself looks too seldom when each job is short. */
 const JOBS_PER_LOOK = 256;
-/** Promises rejected without a handler that a step names; more are counted. */
+/** Promises rejected without a handler that a step names; more would say little. */
 const REJECTIONS = 10;
 
 /** What a new engine needs of its build. */
@@ -50,30 +49,22 @@ export interface Making {
   readonly outputChars: number;
 }
 
+export type Helpers = Readonly<Record<HelperName, Box>>;
+
 /** Where things lie in a heap: constant from boot on, and part of every base image. */
 export interface Layout {
   readonly stackPointer: number;
   readonly undefined: Box;
-  readonly helpers: Readonly<Record<HelperName, Box>>;
+  readonly helpers: Helpers;
   readonly heapMb: number;
   readonly outputChars: number;
 }
-
-export type Entry =
-  | { readonly kind: 'run'; readonly cell: string; readonly code: string; readonly at: number }
-  | {
-      readonly kind: 'delivery';
-      readonly guestCall: number;
-      readonly ok: boolean;
-      readonly json: string;
-      readonly at: number;
-    };
 
 export interface Engine {
   readonly layout: Layout;
   memory(): Uint8Array;
   /** Applies one entry and runs the guest to rest. Returns what it says then, as the JSON of its helper `take`. */
-  apply(entry: Entry, guard: Guard): { readonly said: string; readonly fuel: number };
+  apply(input: HeapInput, guard: Guard): { readonly said: string; readonly fuel: number };
   /** What was printed before the guest was stopped, as far as it can still say so. */
   lastWords(): string;
 }
@@ -85,7 +76,7 @@ export function bootEngine({ module, boot }: Bootable, making: Making): Engine {
   if (c.qjs_init() !== 0) throw new Stopped('memory', 'the engine did not start');
   c.qjs_set_memory_limit(making.heapMb * MiB);
   c.qjs_set_max_stack_size(STACK_BYTES);
-  c.qjs_set_gc_threshold(Math.min(GC_BYTES, (making.heapMb * MiB) / 4));
+  easeCollector(c, making.heapMb);
   c.qjs_set_interrupt_handler(1);
   c.qjs_set_promise_rejection_handler(1);
   const undef = c.qjs_get_undefined();
@@ -98,7 +89,7 @@ export function bootEngine({ module, boot }: Bootable, making: Making): Engine {
     outputChars: making.outputChars,
   };
   running.outside = null;
-  return engineOf(layout, c, running);
+  return engineOf({ c, running, layout });
 }
 
 /** An engine whose memory `fill` writes: that of an image. Memory is `bytes` long and zero when `fill` gets it. */
@@ -116,32 +107,31 @@ export function wakeEngine(
   memory.fill(0, 0, bytes - missing); // What the build itself puts there; the image has its own.
   fill(memory);
   c.__stack_pointer.value = layout.stackPointer;
-  return engineOf(layout, c, running);
+  return engineOf({ c, running, layout });
 }
 
-function engineOf(layout: Layout, c: Exports, running: Running): Engine {
-  const say = (): string => {
-    const said = callHelper(c, layout, running, 'take', []);
-    const text = readText(c, said);
-    c.qjs_free_value(said);
-    return text;
-  };
+/** What the functions below work on. */
+interface Inside {
+  readonly c: Exports;
+  readonly running: Running;
+  readonly layout: Layout;
+}
+
+function engineOf(inside: Inside): Engine {
+  const { c, running, layout } = inside;
   return {
     layout,
     memory: () => new Uint8Array(c.memory.buffer),
-    apply(entry, guard) {
+    apply(input, guard) {
       try {
-        begin(running, entry.at, guard);
+        begin(running, input.at, guard);
+        easeCollector(c, layout.heapMb);
         topUp(c, layout.heapMb);
-        if (entry.kind === 'run') run(c, layout, running, entry);
-        else deliver(c, layout, running, entry);
-        runJobs(c, layout, running, guard);
-        reportRejections(c, layout, running);
-        const said = say();
-        if (running.stop !== null) throw new Stopped(running.stop, '');
-        if (c.__stack_pointer.value !== layout.stackPointer)
-          throw new Stopped('poisoned', 'the stack of the engine did not come back');
-        return { said, fuel: running.fuel };
+        if (input.kind === 'run') run(inside, input);
+        else deliver(inside, input);
+        runJobs(inside, guard);
+        reportRejections(inside);
+        return { said: atRest(inside), fuel: running.fuel };
       } catch (error) {
         throw stopped(error, running);
       } finally {
@@ -151,7 +141,7 @@ function engineOf(layout: Layout, c: Exports, running: Running): Engine {
     lastWords() {
       try {
         running.stop = null;
-        return say();
+        return take(inside);
       } catch {
         return '';
       }
@@ -164,7 +154,6 @@ function engineOf(layout: Layout, c: Exports, running: Running): Engine {
 function begin(running: Running, at: number, guard: Guard): void {
   running.clock = BigInt(Math.trunc(at)) * 1_000_000n;
   running.fuel = 0;
-  running.stop = null;
   running.rejections.clear();
   running.guard = guard;
   guard.begin();
@@ -172,42 +161,36 @@ function begin(running: Running, at: number, guard: Guard): void {
   if (running.stop !== null) throw new Stopped(running.stop, '');
 }
 
-function run(c: Exports, layout: Layout, running: Running, entry: Extract<Entry, { kind: 'run' }>): void {
-  const code = writeText(c, entry.code);
-  const file = writeText(c, entry.cell);
-  const promise = c.qjs_eval(code.pointer, code.length, file.pointer, EVAL_ASYNC);
-  c.wasm_free(code.pointer);
+function run(inside: Inside, { cell, code }: Extract<HeapInput, { kind: 'run' }>): void {
+  const { c } = inside;
+  const source = writeText(c, code);
+  const file = writeText(c, cell);
+  const promise = c.qjs_eval(source.pointer, source.length, file.pointer, EVAL_ASYNC);
+  c.wasm_free(source.pointer);
   c.wasm_free(file.pointer);
-  const cell = newString(c, entry.cell);
+  const name = newString(c, cell);
   if (c.qjs_is_exception(promise) !== 0) {
-    const error = takeException(c, running);
-    tell(c, layout, running, 'fail', [cell, error]);
+    const error = takeException(inside);
+    tell(inside, 'fail', [name, error]);
     c.qjs_free_value(error);
-  } else tell(c, layout, running, 'track', [cell, promise]);
+  } else tell(inside, 'track', [name, promise]);
   c.qjs_free_value(promise);
-  c.qjs_free_value(cell);
+  c.qjs_free_value(name);
 }
 
-function deliver(
-  c: Exports,
-  layout: Layout,
-  running: Running,
-  entry: Extract<Entry, { kind: 'delivery' }>,
-): void {
-  const args = [
-    c.qjs_new_number(entry.guestCall),
-    entry.ok ? c.qjs_get_true() : c.qjs_get_false(),
-    newString(c, entry.json),
-  ];
-  tell(c, layout, running, 'settle', args);
+function deliver(inside: Inside, { guestCall, ok, json }: Extract<HeapInput, { kind: 'delivery' }>): void {
+  const { c } = inside;
+  const args = [c.qjs_new_number(guestCall), ok ? c.qjs_get_true() : c.qjs_get_false(), newString(c, json)];
+  tell(inside, 'settle', args);
   for (const arg of args) c.qjs_free_value(arg);
 }
 
-function runJobs(c: Exports, layout: Layout, running: Running, guard: Guard): void {
+function runJobs(inside: Inside, guard: Guard): void {
+  const { c, running } = inside;
   for (let count = 1; c.qjs_is_job_pending() !== 0; count++) {
     if (c.qjs_execute_pending_job() < 0) {
-      const error = takeException(c, running);
-      complain(c, layout, running, 'Uncaught', error);
+      const error = takeException(inside);
+      complain(inside, 'Uncaught', error);
       c.qjs_free_value(error);
     }
     if (count % JOBS_PER_LOOK === 0) running.stop ??= guard.check(++running.fuel);
@@ -215,38 +198,51 @@ function runJobs(c: Exports, layout: Layout, running: Running, guard: Guard): vo
   }
 }
 
-function reportRejections(c: Exports, layout: Layout, running: Running): void {
+function reportRejections(inside: Inside): void {
+  const { c, running } = inside;
   let count = 0;
   for (const { promise, reason } of running.rejections.values()) {
-    if (count++ < REJECTIONS) complain(c, layout, running, 'Unhandled rejection', reason);
+    if (count++ < REJECTIONS) complain(inside, 'Unhandled rejection', reason);
     c.qjs_free_value(promise);
     c.qjs_free_value(reason);
   }
   running.rejections.clear();
 }
 
-function complain(c: Exports, layout: Layout, running: Running, label: string, error: Box): void {
-  const text = newString(c, label);
-  tell(c, layout, running, 'complain', [text, error]);
-  c.qjs_free_value(text);
+/** What the guest says when it has come to rest, and the last look at whether it really has. */
+function atRest(inside: Inside): string {
+  const { c, running, layout } = inside;
+  const said = take(inside);
+  if (running.stop !== null) throw new Stopped(running.stop, '');
+  if (c.__stack_pointer.value !== layout.stackPointer)
+    throw new Stopped('poisoned', 'the stack of the engine did not come back');
+  return said;
 }
 
 // ── calls into the guest ───────────────────────────────────────────────────────────────────────────────────
 
-function tell(c: Exports, layout: Layout, running: Running, helper: HelperName, args: readonly Box[]): void {
-  c.qjs_free_value(callHelper(c, layout, running, helper, args));
+function take(inside: Inside): string {
+  const said = callHelper(inside, 'take', []);
+  const text = readText(inside.c, said);
+  inside.c.qjs_free_value(said);
+  return text;
 }
 
-function callHelper(
-  c: Exports,
-  layout: Layout,
-  running: Running,
-  helper: HelperName,
-  args: readonly Box[],
-): Box {
+function complain(inside: Inside, label: string, error: Box): void {
+  const text = newString(inside.c, label);
+  tell(inside, 'complain', [text, error]);
+  inside.c.qjs_free_value(text);
+}
+
+function tell(inside: Inside, helper: HelperName, args: readonly Box[]): void {
+  inside.c.qjs_free_value(callHelper(inside, helper, args));
+}
+
+function callHelper(inside: Inside, helper: HelperName, args: readonly Box[]): Box {
+  const { c, layout } = inside;
   const result = call(c, layout.helpers[helper], layout.undefined, args);
   if (c.qjs_is_exception(result) === 0) return result;
-  takeException(c, running);
+  takeException(inside);
   throw new Stopped('poisoned', `the guest's ${helper} threw`);
 }
 
@@ -259,7 +255,7 @@ function call(c: Exports, fn: Box, self: Box, args: readonly Box[]): Box {
 }
 
 /** The exception that stands in the engine. One that the guest cannot catch ends it instead (G4). */
-function takeException(c: Exports, running: Running): Box {
+function takeException({ c, running }: Inside): Box {
   const error = c.qjs_get_exception();
   if (c.qjs_is_uncatchable_error(error) === 0) return error;
   throw running.stop === null
@@ -276,12 +272,7 @@ function stopped(error: unknown, running: Running): Stopped {
 
 // ── boot ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-function bootGuest(
-  c: Exports,
-  bytecode: Uint8Array,
-  undef: Box,
-  outputChars: number,
-): Readonly<Record<HelperName, Box>> {
+function bootGuest(c: Exports, bytecode: Uint8Array, undef: Box, outputChars: number): Helpers {
   const pointer = allocate(c, bytecode.length);
   new Uint8Array(c.memory.buffer).set(bytecode, pointer);
   const boot = c.qjs_eval_bytecode(pointer, bytecode.length);
@@ -291,7 +282,7 @@ function bootGuest(
   if (c.qjs_is_exception(made) !== 0) throw new Stopped('memory', readText(c, c.qjs_get_exception()));
   const helpers = HELPERS.map((name) => [name, property(c, made, name)] as const);
   for (const box of [boot, made, ...args]) c.qjs_free_value(box);
-  return Object.fromEntries(helpers) as Record<HelperName, Box>;
+  return Object.fromEntries(helpers) as Helpers;
 }
 
 function property(c: Exports, object: Box, name: string): Box {

@@ -3,12 +3,14 @@
  *
  * Q1  `apply` leaves the heap at rest, with an image of it; or stopped, and then it is gone.
  * Q2  A base is the XOR against the beginning of its build, a delta against the image before. A base is taken when there
- *     is none, when the deltas since have outgrown half of it (and at least 256 KiB), or when there are 64 of them:
+ *     is none, when the deltas since have outgrown half of it (and at least 32 KiB), or when there are 64 of them:
  *     opening a heap stays cheap.
  * Q3  `wakeHeap` gives back the heap of the chain, bit for bit, or throws.
  */
 
+import { OutlastError } from '../../core/error.ts';
 import { assert } from '../../lib/assert.ts';
+import { canonical } from '../../lib/json.ts';
 import type { HeapChain, HeapInput, HeapStep, OpenOptions } from '../port.ts';
 import type { Build } from './build.ts';
 import { bootEngine, type Engine, type Layout, wakeEngine } from './engine.ts';
@@ -16,6 +18,7 @@ import type { Guard } from './guard.ts';
 import { type DecodedImage, decodeImage, encodeImage, forged } from './image.ts';
 import { Stopped } from './instance.ts';
 import {
+  addPages,
   type Chunks,
   changedPages,
   chunksOf,
@@ -26,11 +29,10 @@ import {
   notePages,
   type PageBook,
   xorChunks,
-  xorPages,
 } from './pages.ts';
 import { parseLastWords, parseSaid } from './wire.ts';
 
-const MIN_DELTA_BYTES = 256 * 1024;
+const MIN_DELTA_BYTES = 32 * 1024;
 const MAX_DELTAS = 64;
 
 export type Image = Extract<HeapStep, { kind: 'rest' }>['image'];
@@ -52,21 +54,28 @@ export function bootHeap(build: Build, { seed, limits }: OpenOptions): Heap {
   const { heapMb, outputChars } = limits;
   const { module, boot } = build;
   assert(boot !== null, 'new heaps are made of the bundled build');
-  const engine = bootEngine({ module, boot }, { seed, heapMb, outputChars });
-  return { build, engine, book: emptyBook(), chain: null };
+  try {
+    const engine = bootEngine({ module, boot }, { seed, heapMb, outputChars });
+    return { build, engine, book: emptyBook(), chain: null };
+  } catch (cause) {
+    if (!(cause instanceof Stopped)) throw cause;
+    throw new OutlastError('internal', `A heap of ${heapMb} MB could not be made: ${cause.message}`, {
+      cause,
+    });
+  }
 }
 
 export function wakeHeap(build: Build, chain: HeapChain): Heap {
   const parts = chain.parts.map((part) => decodeImage(part.data));
   const { layout, memoryBytes } = checkChain(chain, parts);
   const engine = wakeEngine(build.module, layout, memoryBytes, (memory) => {
-    for (const { pages, content } of [build.beginning, ...parts]) xorPages(memory, pages, content);
+    const filled = new Set<number>();
+    for (const { pages, content } of [build.beginning, ...parts]) addPages(memory, filled, pages, content);
   });
   const book = emptyBook();
   const memory = engine.memory();
   notePages(book, memory, filledPages(memory));
-  if (digestOf(book, memory.length, layout.stackPointer) !== chain.digest)
-    throw forged('its digest is another');
+  if (heapDigest({ engine, book }) !== chain.digest) throw forged('its digest is another');
   const [base, ...deltas] = chain.parts.map(({ data }) => data.length) as [number, ...number[]];
   const deltaBytes = deltas.reduce((sum, bytes) => sum + bytes, 0);
   return { build, engine, book, chain: { base, deltas: deltas.length, deltaBytes } };
@@ -100,8 +109,8 @@ export function baseImage(heap: Heap): Image {
 }
 
 /** The digest of the heap at the last image or replayed entry. */
-export function heapDigest({ engine, book }: Heap): string {
-  return digestOf(book, engine.memory().length, engine.layout.stackPointer);
+export function heapDigest({ engine, book }: Pick<Heap, 'engine' | 'book'>): string {
+  return digestOf(book, `${engine.memory().length} ${canonical(engine.layout)}`);
 }
 
 function move<Step>(

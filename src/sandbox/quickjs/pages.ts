@@ -80,11 +80,23 @@ export function xorChunks(chunks: Chunks, pages: readonly number[], into: Uint8A
   }
 }
 
-/** Adds the pages in `from`, one after the other, to those of memory with these numbers. */
-export function xorPages(memory: Uint8Array, pages: readonly number[], from: Uint8Array): void {
+/**
+ * Adds the pages in `from`, one after the other, to those of memory with these numbers. `filled` names the pages that
+ * are not zero so far, and learns of these: most pages of a large base are new, and those are copied at once.
+ */
+export function addPages(
+  memory: Uint8Array,
+  filled: Set<number>,
+  pages: readonly number[],
+  from: Uint8Array,
+): void {
   const target = words(memory);
   const source = words(from);
-  for (const [i, page] of pages.entries()) xor(target, page * WORDS, source, i * WORDS);
+  for (const [i, page] of pages.entries()) {
+    if (filled.has(page)) xor(target, page * WORDS, source, i * WORDS);
+    else memory.set(from.subarray(i * PAGE, i * PAGE + PAGE), page * PAGE);
+    filled.add(page);
+  }
 }
 
 /** Takes the named pages of memory over into the book. */
@@ -100,9 +112,9 @@ export function notePages(book: PageBook, memory: Uint8Array, pages: readonly nu
   }
 }
 
-/** The digest over all pages of memory as the book has it, and over the stack pointer that belongs to them. */
-export function digestOf({ hashes }: PageBook, memoryBytes: number, stackPointer: number): string {
-  return createHash('sha256').update(`heap 1 ${memoryBytes} ${stackPointer}\n`).update(hashes).digest('hex');
+/** The digest over all pages of memory as the book has it, and over what else `what` says of the heap. */
+export function digestOf({ hashes }: PageBook, what: string): string {
+  return createHash('sha256').update(`heap 1 ${what}\n`).update(hashes).digest('hex');
 }
 
 const words = (bytes: Uint8Array) => new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);

@@ -3,10 +3,11 @@
  *
  * S1  New heaps get the bundled build; a heap from an image gets the build it was made with, from the shelf.
  * S2  The bundled build stands on the shelf before the first heap of it is made.
+ * S3  The limits of memory and output are the heap's own, from when it was made; the limit of time is that of opening.
  */
 
 import type { HeapChain, LiveHeap, OpenOptions, Sandbox } from '../port.ts';
-import { type Build, bundledModule, makeBuild, missingBuild, openBuild } from './build.ts';
+import { type Build, bundledBuild, makeBuild, missingBuild, openBuild, type Packed } from './build.ts';
 import { createInline, restoreInline } from './inline.ts';
 import { type Replayable, replayJournal } from './replay.ts';
 import type { EngineShelf } from './shelf.ts';
@@ -35,7 +36,7 @@ export interface QuickjsOptions {
  * ```
  */
 export function quickjsSandbox({ mode, shelf, wasm }: QuickjsOptions): Sandbox {
-  const builds = shelvedBuilds(shelf, wasm ?? bundledModule());
+  const builds = shelvedBuilds(shelf, wasm);
   const opener = mode === 'thread' ? threadOpener() : inlineOpener;
   const open = new Set<LiveHeap>();
   const create = async (options: OpenOptions) =>
@@ -100,11 +101,14 @@ function keep(heap: Replayable, open: Set<LiveHeap>): Replayable {
 }
 
 /** The builds in use, compiled once. */
-function shelvedBuilds(shelf: EngineShelf, wasm: Uint8Array) {
-  let made: ReturnType<typeof makeBuild> | null = null;
+function shelvedBuilds(shelf: EngineShelf, wasm: Uint8Array | undefined) {
+  let made: Packed | null = null;
   let kept: Promise<void> | null = null;
   const opened = new Map<string, Build>();
-  const bundled = () => (made ??= makeBuild(wasm));
+  const bundled = (): Packed => {
+    made ??= wasm ? makeBuild(wasm) : bundledBuild();
+    return made;
+  };
   return {
     hash: () => bundled().build.hash,
     async bundled(): Promise<Build> {

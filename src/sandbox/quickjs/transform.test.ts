@@ -19,7 +19,7 @@ describe('prepare', () => {
       'import d, {\n  e as f,\n} from "m"\nf',
       'var {default: d, e: f} = await import("m");\n\n\nf',
     ],
-    'takes exports off': ['export const q = 3; export { q }; q', 'var q = 3; ; q'],
+    'takes exports off': ['export const q = 3; const r = 1; export { r }; q', 'var q = 3; var r = 1; ; q'],
     'takes a default export as its value': ['export default [1]', '([1])'],
     'Y1 leaves JavaScript untouched': ['const s = `a`; s', 'var s = `a`; s'],
     'Y1 knows type arguments from comparisons': ['f<number>(3)', 'f        (3)'],

@@ -12,10 +12,9 @@ afterEach(() => book.close());
 afterAll(() => sandbox.close());
 
 describe('trap 1: the native stack', () => {
-  const nest = 'let nest = {}; for (let i = 0; i < 3e5; i++) nest = { nest };';
   const CASES = {
     'a function': 'const f = () => f() + 1; f()',
-    'JSON.stringify': `${nest} JSON.stringify(nest)`,
+    'JSON.stringify': 'const o = { toJSON: () => JSON.stringify([o]) }; JSON.stringify(o)',
     'JSON.parse': 'JSON.parse("[".repeat(1e6))',
     'the parser': 'new Function("(".repeat(1e5))',
     toString: 'let list = []; for (let i = 0; i < 3e5; i++) list = [list]; String(list)',
@@ -74,15 +73,10 @@ describe('threads', () => {
     const running = book.attempt('while (true) {}');
     const heap = book.heap();
     await heap.close();
-    await expect(running)
-      .rejects.toThrow(/image was taken|lost/)
-      .catch(() => undefined);
+    expect(await running).toMatchObject({ kind: 'aborted', reason: 'lost' });
     await expect(
       heap.apply({ kind: 'run', cell: 'x', code: '1', at: 1 }, new AbortController().signal),
-    ).resolves.toMatchObject({
-      kind: 'aborted',
-      reason: 'lost',
-    });
+    ).resolves.toMatchObject({ kind: 'aborted', reason: 'lost' });
   });
 
   it('fifty thousand rows stay, and a small cell on them writes little', async () => {
@@ -101,11 +95,11 @@ describe('threads', () => {
 
   it('after each kind of stop the next cell works', async () => {
     await book.close();
-    book = await openNotebook(sandbox, optionsWith({ cellMs: 300, heapMb: 48, outputChars: 500 }));
+    book = await openNotebook(sandbox, optionsWith({ cellMs: 1500, heapMb: 24, outputChars: 500 }));
     await book.run('let kept = 0');
     const STOPS = {
       time: 'while (true) kept++',
-      memory: 'let text = "x"; const all = []; while (true) { all.push(text.repeat(1e6) + all.length) }',
+      memory: 'const all = []; while (true) all.push(new Uint8Array(1 << 20))',
       output: 'while (true) console.log("more")',
     };
     for (const [reason, source] of Object.entries(STOPS)) {

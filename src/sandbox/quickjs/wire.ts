@@ -13,7 +13,7 @@ import { clipOutput } from './guest/output.ts';
 import { Stopped } from './instance.ts';
 
 const LIVE = 500;
-const NAME = /^(fetch|timer|tools\.[^\p{C}\s]{1,100})$/u;
+const NAME = /^(fetch|timer|tools\.[A-Za-z0-9_.-]{1,100})$/;
 
 export interface Said {
   readonly calls: readonly GuestCall[];

@@ -46,7 +46,8 @@ function ledger(rows) {
 
 function ledgerRow({ effect, status, target, capability, attempts, evidence, error }) {
   const details = [
-    capability,
+    // A GET is a read by its looks.
+    capability === 'read' ? null : capability,
     attempts > 1 ? `sent ${attempts} times` : null,
     evidence ? `known by ${evidence}` : null,
     error,

@@ -49,8 +49,9 @@ export function headline(source) {
   return line.replace(/^\s*\/\/\s?/, '').trim();
 }
 
-/** Targets are long; the end tells them apart. */
+/** Of a long address the path tells most; where there is none, the host does. */
 export function shortTarget(target) {
-  const found = /^(\S+) \w+:\/\/[^/]+(\/.*)?$/.exec(target);
-  return found ? `${found[1]} ${found[2] ?? '/'}` : target;
+  const [, method, host, path] = /^(\S+) https?:\/\/([^/]+)(\/.*)$/.exec(target) ?? [];
+  if (path === undefined) return target;
+  return `${method} ${path === '/' ? host : path}`;
 }

@@ -22,6 +22,7 @@ async function route() {
   const { signal } = showing;
   const id = location.hash.replace(/^#\/?/, '');
   list();
+  document.body.dataset.view = id === '' ? 'start' : 'session';
   if (id === '') {
     byId('main').replaceChildren(startForm());
     return;

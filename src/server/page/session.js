@@ -58,6 +58,7 @@ function build(id, seen) {
   const buttons = actions((verb) => act(async () => outcome(verb, await call(`${path(id)}/${verb}`, {}))));
   const beside = el('aside', { class: 'beside', 'aria-label': 'State of the session' });
   const title = el('h1', {}, seen.title);
+  const toggle = el('button', { type: 'button', 'data-toggle': 'beside', 'aria-pressed': 'false' }, 'state');
   const root = el(
     'div',
     { class: 'session' },
@@ -71,6 +72,11 @@ function build(id, seen) {
     composer(id, act, said),
     beside,
   );
+
+  buttons.root.prepend(toggle);
+  toggle.addEventListener('click', () => {
+    toggle.setAttribute('aria-pressed', String(root.classList.toggle('shows-beside')));
+  });
 
   return {
     root,

@@ -11,6 +11,8 @@ export function transcript(decide) {
   const effects = new Map();
   const questions = new Map();
   let whisper = null;
+  /** Whether a model is writing: what is whispered late belongs to a reply that stands here already. */
+  let isWriting = false;
 
   const add = (node) => {
     root.append(node);
@@ -19,11 +21,13 @@ export function transcript(decide) {
   };
   const note = (text, kind = '') => add(el('p', { class: `note ${kind}` }, text));
   const hush = () => {
+    isWriting = false;
     whisper?.remove();
     whisper = null;
   };
 
   function whispered({ text }) {
+    if (!isWriting) return;
     whisper ??= root.appendChild(el('p', { class: 'whisper' }));
     whisper.append(text);
   }
@@ -90,7 +94,6 @@ export function transcript(decide) {
     if (text === '') return;
     output.hidden = false;
     output.append(text);
-    output.scrollTop = output.scrollHeight;
   }
 
   function intended(e) {
@@ -166,9 +169,13 @@ export function transcript(decide) {
     'message.accepted': accepted,
     'message.read': read,
     'turn.started': (e) => add(el('h3', { class: 'turn' }, `Turn ${e.turn}`)),
+    'step.started': () => {
+      isWriting = true;
+    },
     'model.completed': hush,
     'model.failed': (e) => {
       hush();
+      isWriting = e.retry;
       note(`The model call failed: ${e.message}${e.retry ? ' It is tried again.' : ''}`, 'warn');
     },
     'call.refused': (e) => note(`Refused: ${e.message}`, 'warn'),
@@ -185,7 +192,10 @@ export function transcript(decide) {
     'decision.requested': requested,
     'decision.made': made,
     'response.surfaced': surfaced,
-    'turn.failed': (e) => note(`Turn ${e.turn} failed: ${e.reason}`, 'bad'),
+    'turn.failed': (e) => {
+      hush();
+      note(`Turn ${e.turn} failed: ${e.reason}`, 'bad');
+    },
     'turn.interrupted': (e) => {
       hush();
       note(`Turn ${e.turn} was interrupted by ${e.by}.`, 'warn');

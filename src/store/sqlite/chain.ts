@@ -3,7 +3,7 @@
  *
  * C1  Each event's checksum covers the event and the checksum before it, so an event that changed, went or came is
  *     noticed by whoever reads past it. The first stands on the session's id.
- * C2  The index row's guard covers the members that commits rely on: head, its checksum, and the epoch.
+ * C2  The index row's guard covers the members that commits rely on: owner, head, its checksum, and the epoch.
  */
 
 import { createHash } from 'node:crypto';
@@ -20,8 +20,15 @@ export function link(before: Uint8Array, { seq, at, kind, version, body }: Store
   return digest(before, JSON.stringify([seq, at, kind, version]), body);
 }
 
-export function guard(session: SessionId, row: { head: number; chain: Uint8Array; epoch: number }): number {
-  return crc32(row.chain, crc32(JSON.stringify([session, row.head, row.epoch])));
+export interface Guarded {
+  readonly owner: string;
+  readonly head: number;
+  readonly chain: Uint8Array;
+  readonly epoch: number;
+}
+
+export function guard(session: SessionId, { owner, head, chain, epoch }: Guarded): number {
+  return crc32(chain, crc32(JSON.stringify([session, owner, head, epoch])));
 }
 
 export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {

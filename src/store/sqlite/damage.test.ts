@@ -215,7 +215,13 @@ describe('damage in place', () => {
       5,
       'event 3 does not match its checksum',
     ],
-    ['an event that is not text', "UPDATE events SET body = x'ff' WHERE seq = 3", 2, 4, 'text was expected'],
+    [
+      'an event that is not text',
+      "UPDATE events SET body = x'ff' WHERE seq = 3",
+      2,
+      4,
+      'event 3 cannot be read (text was expected)',
+    ],
     [
       'a later time',
       'UPDATE events SET at = at + 1 WHERE seq = 8',
@@ -228,6 +234,7 @@ describe('damage in place', () => {
     ['a missing start', 'DELETE FROM events WHERE seq = 1', 0, 6, 'event 1 is missing'],
     ['an older index row', 'UPDATE sessions SET head = 5', 8, 0, 'its index row does not match its checksum'],
     ['an older epoch', 'UPDATE sessions SET epoch = 7', 8, 0, 'its index row does not match its checksum'],
+    ['another owner', "UPDATE sessions SET owner = 'eve'", 8, 0, 'its index row does not match its checksum'],
     ['a missing index row', 'DELETE FROM sessions', 8, 0, 'its index row is missing'],
   ];
 

@@ -6,8 +6,9 @@
  *     a buffer or an empty object as the only argument.
  * D3  Values come out as number, `Uint8Array` or null, never as text: libsql aborts the process on text that is not
  *     UTF-8, which is what a rotted block holds. Statements cast text to blob; `cell.ts` decodes it.
- * D4  After `close` every call is refused, and nothing of this process is locked. libsql keeps a connection for as long as its statements are not
- *     collected, so the lock is given back by name first.
+ * D4  After `close` every call is refused, and nothing of this process is locked. libsql keeps a connection for as long
+ *     as its statements are not collected, so the lock is given back by name first; where a full disk forbids that, it
+ *     stays with the process.
  */
 
 import { OutlastError } from '../../core/error.ts';

@@ -10,10 +10,11 @@
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { OutlastError } from '../../core/error.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { asText } from './cell.ts';
 import { type Database, type DriverName, openDatabase } from './driver.ts';
 import { lock } from './lock.ts';
 import { clear, copyRows, swap } from './rebuild.ts';
-import { migrate, refuseNewer } from './schema.ts';
+import { checkTables, migrate, refuseNewer } from './schema.ts';
 import { structure } from './verify.ts';
 
 export interface Place {
@@ -63,6 +64,7 @@ async function openLocked(place: Place): Promise<Database> {
   try {
     await lock(db, place.dir, place.clock, place.waitMs);
     migrate(db, place.path);
+    checkTables(db, place.path);
     configure(db, place.path);
     return db;
   } catch (error) {
@@ -82,10 +84,11 @@ function configure(db: Database, path: string): void {
     PRAGMA foreign_keys = OFF;
     PRAGMA cell_size_check = ON;
     PRAGMA journal_size_limit = ${16 * 2 ** 20}`);
-  // Numbers alone tell: a file that is not in WAL mode has a log of -1 pages.
-  const { log } = db.prepare('PRAGMA wal_checkpoint').get() ?? {};
+  const mode = asText(
+    db.prepare('SELECT CAST(journal_mode AS BLOB) AS mode FROM pragma_journal_mode').get()?.mode,
+  );
   const { synchronous } = db.prepare('PRAGMA synchronous').get() ?? {};
-  if (log !== -1 && synchronous === 2) return;
+  if (mode === 'wal' && synchronous === 2) return;
   throw new OutlastError('store.failed', `SQLite keeps no write-ahead log beside ${path}.`, {
     next: 'choose a folder on a local disk with OUTLAST_DATA',
   });

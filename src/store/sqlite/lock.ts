@@ -46,8 +46,12 @@ export async function lock(db: Database, dir: string, clock: Clock, waitMs: numb
 export function writeOwner(dir: string, since: number): void {
   const owner: Holder = { pid: process.pid, since };
   const path = join(dir, 'owner.json');
-  writeFileSync(`${path}.next`, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
-  renameSync(`${path}.next`, path);
+  try {
+    writeFileSync(`${path}.next`, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
+    renameSync(`${path}.next`, path);
+  } catch {
+    // A full disk, as a rule. The lock holds without it.
+  }
 }
 
 export function forgetOwner(dir: string): void {

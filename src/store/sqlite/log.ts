@@ -10,15 +10,12 @@
 import type { SessionId } from '../../core/ids.ts';
 import type { StoredEvent, Summary } from '../port.ts';
 import { asBytes, asJson, asNumber, asText, Rotten } from './cell.ts';
-import { genesis, guard, link, sameBytes } from './chain.ts';
+import { type Guarded, genesis, guard, link, sameBytes } from './chain.ts';
 import type { Cells, Database } from './driver.ts';
 
 /** The members of the index row that commits and leases rely on. */
-export interface Index {
-  readonly owner: string;
-  readonly head: number;
-  readonly chain: Uint8Array;
-  readonly epoch: number;
+export interface Index extends Guarded {
+  /** Whether the last holder let go by itself; true before the first. */
   readonly clean: boolean;
   readonly summary: Summary;
 }
@@ -39,6 +36,9 @@ export interface Log {
   last(session: SessionId): number;
 }
 
+/** Above every number, and below every text: SQLite orders by type first, and a rotted cell can be of any. */
+const NO_SEQ = '1e15';
+
 const EVENT_CELLS = `
   CAST(seq AS INTEGER) AS seq, CAST(at AS INTEGER) AS at, CAST(kind AS BLOB) AS kind,
   CAST(version AS INTEGER) AS version, CAST(body AS BLOB) AS body, CAST(hash AS BLOB) AS hash`;
@@ -50,25 +50,28 @@ export function openLog(db: Database): Log {
       CAST(summary AS BLOB) AS summary
     FROM sessions WHERE id = ?`);
   const selectPage = db.prepare(
-    `SELECT ${EVENT_CELLS} FROM events WHERE session = ? AND seq > ? ORDER BY events.seq LIMIT ?`,
+    `SELECT ${EVENT_CELLS} FROM events WHERE session = ? AND seq > ? AND seq < ${NO_SEQ} ORDER BY events.seq LIMIT ?`,
   );
   const selectOne = db.prepare(`SELECT ${EVENT_CELLS} FROM events WHERE session = ? AND seq = ?`);
-  const selectLast = db.prepare('SELECT CAST(max(seq) AS INTEGER) AS seq FROM events WHERE session = ?');
+  const selectLast = db.prepare(
+    `SELECT CAST(max(seq) AS INTEGER) AS seq FROM events WHERE session = ? AND seq < ${NO_SEQ}`,
+  );
 
   return { index, page, at, last };
 
   function index(session: SessionId): Index | null {
     const cells = selectIndex.get(session);
     if (cells === undefined) return null;
-    const fence = {
+    const guarded: Guarded = {
+      owner: asText(cells.owner),
       head: asNumber(cells.head),
       chain: asBytes(cells.chain),
       epoch: asNumber(cells.epoch),
     };
-    if (cells.guard !== guard(session, fence)) throw new Rotten('its index row does not match its checksum');
+    if (cells.guard !== guard(session, guarded))
+      throw new Rotten('its index row does not match its checksum');
     return {
-      ...fence,
-      owner: asText(cells.owner),
+      ...guarded,
       clean: cells.held === 0,
       summary: asJson(cells.summary) as Summary,
     };

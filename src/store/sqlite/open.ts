@@ -7,15 +7,17 @@
 
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { OutlastError } from '../../core/error.ts';
 import type { SessionId } from '../../core/ids.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { Store, Summary } from '../port.ts';
+import type { Guarded } from './chain.ts';
 import type { Database, DriverName } from './driver.ts';
 import { type Found, openFile, type Place, suspect, trust } from './file.ts';
 import { claim, forgetOwner, writeOwner } from './lock.ts';
 import { openLog } from './log.ts';
 import { cut } from './salvage.ts';
-import { type Head, operations } from './store.ts';
+import { operations } from './store.ts';
 import { type Damage, inspect, missing, sessionsIn, structure } from './verify.ts';
 import { type Mark, openWitness } from './witness.ts';
 
@@ -63,15 +65,34 @@ const WITNESS_BYTES = 256 * 2 ** 10;
  */
 export async function sqliteStore(options: SqliteOptions): Promise<SqliteStore> {
   const { clock = systemClock, driver, waitMs = 1000 } = options;
-  mkdirSync(options.dir, { recursive: true, mode: 0o700 });
-  const dir = realpathSync(options.dir);
+  const dir = folder(options.dir);
   const unclaim = claim(dir);
   try {
     return await openIn({ dir, path: join(dir, 'outlast.db'), clock, driver, waitMs }, unclaim);
   } catch (error) {
     unclaim();
-    throw error;
+    throw explained(error, dir);
   }
+}
+
+function folder(dir: string): string {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    return realpathSync(dir);
+  } catch (error) {
+    throw explained(error, dir);
+  }
+}
+
+/** An error of the file system as one that says what to do. */
+function explained(cause: unknown, dir: string): unknown {
+  const errno = cause instanceof Error && 'syscall' in cause && 'code' in cause ? cause.code : null;
+  if (errno === null) return cause;
+  if (errno === 'ENOSPC') return new OutlastError('store.full', `The disk of ${dir} is full.`, { cause });
+  return new OutlastError('store.failed', `The folder ${dir} cannot be used: ${errno}.`, {
+    next: 'let this user write there, or choose another folder with OUTLAST_DATA',
+    cause,
+  });
 }
 
 async function openIn(place: Place, unclaim: () => void): Promise<SqliteStore> {
@@ -91,7 +112,7 @@ function assemble(place: Place, found: Found, unclaim: () => void): SqliteStore 
   const log = openLog(db);
   const witness = openWitness(`${place.path}.witness`);
   const damaged = new Map(damageAtOpening().map((damage) => [damage.session, damage]));
-  const heads = new Map<SessionId, Head>();
+  const heads = new Map<SessionId, Guarded>();
   const { flush, ...port } = operations({
     db,
     log,

@@ -7,22 +7,24 @@
  *
  * B1  The old file is kept as it was, beside the new one.
  * B2  The new file takes the place of the old one in one rename, after all of it is on the disk.
- * B3  Rows are copied by SQLite as they are; none passes through our hands.
+ * B3  Rows are copied by SQLite as they are; none passes through our hands. A row whose cells are of the wrong types is
+ *     none of the table's: it came there with a page that belongs elsewhere.
  */
 
 import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { asNumber } from './cell.ts';
 import type { Database } from './driver.ts';
+import { TABLES } from './schema.ts';
 import { isDamage } from './verify.ts';
-
-const TABLES = ['sessions', 'events', 'blobs', 'set_aside'];
 
 /** Copies what can be read of `db` into `fresh`, a file with empty tables. */
 export function copyRows(db: Database, path: string, fresh: string): void {
   db.prepare('ATTACH ? AS fresh').run(fresh);
-  for (const table of TABLES) {
+  for (const [table, cells] of Object.entries(TABLES)) {
+    const isOurs = Object.entries(cells).map(([column, type]) => `typeof(${column}) = '${type}'`);
     const copy = db.prepare(`
-      INSERT OR IGNORE INTO fresh.${table} SELECT * FROM main.${table} NOT INDEXED WHERE rowid BETWEEN ? AND ?`);
+      INSERT OR IGNORE INTO fresh.${table} SELECT * FROM main.${table} NOT INDEXED
+      WHERE rowid BETWEEN ? AND ? AND ${isOurs.join(' AND ')}`);
     copyRange((from, to) => copy.run(from, to), 1, lastRow(db, table, path));
   }
   db.exec('DETACH fresh');
@@ -51,15 +53,11 @@ function copyRange(copy: (from: number, to: number) => void, from: number, to: n
 
 /** The highest row number: by the table, else by its index, else more than the file can hold. */
 function lastRow(db: Database, table: string, path: string): number {
-  const ways = [
-    `SELECT max(rowid) AS n FROM ${table} NOT INDEXED`,
-    `SELECT max(rowid) AS n FROM ${table} INDEXED BY sqlite_autoindex_${table}_1 WHERE rowid > 0`,
-  ];
-  for (const sql of ways) {
-    const found = attempt(() => asNumber(db.prepare(sql).get()?.n ?? 0));
-    if (found !== null) return found;
-  }
-  return Math.ceil(statSync(path).size / SMALLEST_ROW);
+  const highest = (from: string) =>
+    attempt(() => asNumber(db.prepare(`SELECT max(rowid) AS n FROM ${from} WHERE rowid > 0`).get()?.n ?? 0));
+  const indexed = table === 'set_aside' ? 'NOT INDEXED' : `INDEXED BY sqlite_autoindex_${table}_1`;
+  const most = Math.ceil(statSync(path).size / SMALLEST_ROW);
+  return highest(`${table} NOT INDEXED`) ?? highest(`${table} ${indexed}`) ?? most;
 }
 
 /** Bytes; less than any row of ours takes. */

@@ -29,11 +29,13 @@ export function cut(db: Database, log: Log, damage: Damage, summary: Summary | n
     const chain = log.at(session, readableTo)?.hash;
     assert(chain !== undefined, 'the last readable event is there');
     const epoch = Math.max(now, epochInRow() + 1);
-    db.prepare(`
+    const put = db.prepare(`
       INSERT INTO sessions (id, owner, started_at, phase, due_at, head, chain, epoch, held, guard, summary)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?)
-      ON CONFLICT (id) DO UPDATE SET phase = excluded.phase, due_at = excluded.due_at, head = excluded.head,
-        chain = excluded.chain, epoch = excluded.epoch, held = 1, guard = excluded.guard, summary = excluded.summary`).run(
+      ON CONFLICT (id) DO UPDATE SET
+        owner = excluded.owner, phase = excluded.phase, due_at = excluded.due_at, head = excluded.head,
+        chain = excluded.chain, epoch = excluded.epoch, held = 1, guard = excluded.guard, summary = excluded.summary`);
+    put.run(
       session,
       summary.owner,
       summary.startedAt,
@@ -42,7 +44,7 @@ export function cut(db: Database, log: Log, damage: Damage, summary: Summary | n
       readableTo,
       chain,
       epoch,
-      guard(session, { head: readableTo, chain, epoch }),
+      guard(session, { owner: summary.owner, head: readableTo, chain, epoch }),
       JSON.stringify(summary),
     );
   }

@@ -21,7 +21,7 @@ CREATE TABLE sessions (
   chain      BLOB    NOT NULL, -- checksum of the event at head
   epoch      INTEGER NOT NULL,
   held       INTEGER NOT NULL, -- 1 from acquire to release: the next holder learns whether it was let go
-  guard      INTEGER NOT NULL, -- checksum of head, chain and epoch
+  guard      INTEGER NOT NULL, -- checksum of owner, head, chain and epoch
   summary    TEXT    NOT NULL
 );
 CREATE UNIQUE INDEX sessions_by_start ON sessions (owner, start_key) WHERE start_key IS NOT NULL;
@@ -154,6 +154,28 @@ describe('schema', () => {
     await again.close();
     await expect(again.row(sampleId(1))).rejects.toMatchObject({ code: 'store.failed' });
     await expect(append(again, sampleId(1))).rejects.toMatchObject({ code: 'store.failed' });
+  });
+
+  it('B124 refuses tables that are not what they were made as', async () => {
+    const store = await sqliteStore({ dir });
+    await store.close();
+    const db = await openDatabase(path);
+    db.exec('ALTER TABLE events RENAME COLUMN body TO bodz');
+    db.close();
+    await expect(sqliteStore({ dir })).rejects.toMatchObject({
+      code: 'log.damaged',
+      message: expect.stringContaining('events'),
+    });
+  });
+
+  it('says which folder cannot be used', async () => {
+    writeFileSync(join(dir, 'file'), '');
+    const error = {
+      code: 'store.failed',
+      message: expect.stringContaining(dir),
+      next: expect.stringContaining('folder'),
+    };
+    await expect(sqliteStore({ dir: join(dir, 'file/data') })).rejects.toMatchObject(error);
   });
 
   it('has a fresh schema that is the one of version 1 until there is a step', () => {

@@ -27,7 +27,7 @@ CREATE TABLE sessions (
   chain      BLOB    NOT NULL, -- checksum of the event at head
   epoch      INTEGER NOT NULL,
   held       INTEGER NOT NULL, -- 1 from acquire to release: the next holder learns whether it was let go
-  guard      INTEGER NOT NULL, -- checksum of head, chain and epoch
+  guard      INTEGER NOT NULL, -- checksum of owner, head, chain and epoch
   summary    TEXT    NOT NULL
 );
 CREATE UNIQUE INDEX sessions_by_start ON sessions (owner, start_key) WHERE start_key IS NOT NULL;
@@ -66,6 +66,24 @@ CREATE TABLE set_aside (
 );
 `;
 
+const EVENT = {
+  session: 'text',
+  seq: 'integer',
+  at: 'integer',
+  kind: 'text',
+  version: 'integer',
+  body: 'text',
+  hash: 'blob',
+};
+
+/** Cells that every row of a table has, with the types they are stored as. */
+export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  sessions: { id: 'text', owner: 'text', head: 'integer', chain: 'blob', epoch: 'integer', guard: 'integer' },
+  events: EVENT,
+  blobs: { session: 'text', ref: 'text', bytes: 'blob' },
+  set_aside: EVENT,
+};
+
 /** Step n (from 0) leads from version n + 1 to version n + 2. Numbered for ever: add at the end, never edit. */
 export const STEPS: readonly string[] = [];
 
@@ -95,6 +113,20 @@ export function migrate(db: Database, path: string, versions = OURS): void {
     db.exec(`PRAGMA user_version = ${newest}`);
   });
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)'); // The number must be in the header, where `refuseNewer` looks.
+}
+
+/** Throws `log.damaged` when the tables are not what they were made as: the page that describes them is rotten. */
+export function checkTables(db: Database, path: string): void {
+  for (const [table, cells] of Object.entries(TABLES)) {
+    try {
+      db.prepare(`SELECT ${Object.keys(cells).join(', ')} FROM ${table}`);
+    } catch (cause) {
+      throw new OutlastError('log.damaged', `The table ${table} in ${path} is not what it was made as.`, {
+        next: 'put back a backup of the data folder',
+        cause,
+      });
+    }
+  }
 }
 
 function newer(path: string, found: number, newest: number): OutlastError {

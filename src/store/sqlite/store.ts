@@ -16,7 +16,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { blobForged, blobMissing, checkBlob, checkCommit, sessionUnknown } from '../check.ts';
 import type { Acquired, Commit, CommitResult, ListQuery, Row, Store, Summary } from '../port.ts';
 import { asBytes, asJson, asNumber, asText, Rotten } from './cell.ts';
-import { genesis, guard, link, short } from './chain.ts';
+import { type Guarded, genesis, guard, link, short } from './chain.ts';
 import type { Cell, Cells, Database, Statement, Value } from './driver.ts';
 import { group } from './group.ts';
 import type { Index, Log } from './log.ts';
@@ -31,7 +31,7 @@ export interface Parts {
   /** Sessions known to be damaged. */
   readonly damaged: Map<SessionId, Damage>;
   /** What commits have to know, of the sessions that were lately committed to (Q4). */
-  readonly heads: Map<SessionId, Head>;
+  readonly heads: Map<SessionId, Guarded>;
   /** Something in the file was not as it was written: look at all of it at the next start. */
   readonly suspect: () => void;
   /** Gets the new heads of logs, once they are durable and before anybody hears of them. Does not throw. */
@@ -43,8 +43,6 @@ export interface Operations extends Omit<Store, 'close'> {
   /** Commits what is queued, now. */
   flush(): void;
 }
-
-export type Head = Pick<Index, 'owner' | 'head' | 'chain' | 'epoch'>;
 
 interface Lease {
   readonly epoch: number;
@@ -146,7 +144,7 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
     const before = heads.get(commit.session) ?? indexOf(commit.session);
     const refused = refusal(commit, before);
     if (refused) return { result: refused, mark: null };
-    const head: Head = {
+    const head: Guarded = {
       owner: commit.summary.owner,
       head: commit.head + commit.events.length,
       chain: insert(commit, before?.chain ?? genesis(commit.session)),
@@ -160,7 +158,7 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
     return { result: { status: 'committed' }, mark };
   }
 
-  function refusal(commit: Commit, before: Head | null): CommitResult | null {
+  function refusal(commit: Commit, before: Guarded | null): CommitResult | null {
     const epoch = before?.epoch ?? 0;
     const head = before?.head ?? 0;
     if (commit.head === 0 && commit.startKey != null) {
@@ -183,7 +181,7 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
     return chain;
   }
 
-  function create({ session, summary, startKey }: Commit, head: Head): void {
+  function create({ session, summary, startKey }: Commit, head: Guarded): void {
     const { owner, startedAt, phase, dueAt } = summary;
     const key = startKey == null ? null : JSON.stringify(startKey);
     const text = JSON.stringify(summary);
@@ -191,7 +189,7 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
     sql.create.run(session, owner, key, startedAt, phase, dueAt, seq, chain, guard(session, head), text);
   }
 
-  function update({ session, summary }: Commit, head: Head): void {
+  function update({ session, summary }: Commit, head: Guarded): void {
     const { phase, dueAt } = summary;
     sql.update.run(
       phase,
@@ -204,7 +202,7 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
     );
   }
 
-  function keep(session: SessionId, head: Head): void {
+  function keep(session: SessionId, head: Guarded): void {
     if (heads.size >= KEPT_HEADS) heads.clear();
     heads.set(session, head);
   }

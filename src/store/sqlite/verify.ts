@@ -106,7 +106,8 @@ function walk(log: Log, session: SessionId, end: number, mark: Mark | null): Wal
   for (let seq = 1; seq <= end; seq++) {
     const found = attempt(() => log.at(session, seq));
     const entry: Link | null = found.value ?? null;
-    const flaw = found.reason ?? flawOf(seq, before, entry, mark);
+    const unread = found.reason === null ? null : `event ${seq} cannot be read (${found.reason})`;
+    const flaw = unread ?? flawOf(seq, before, entry, mark);
     before = entry?.hash ?? null;
     if (flaw !== null) reason ??= flaw;
     else if (reason !== null) later += 1;

@@ -30,7 +30,7 @@ Runs every scenario once clean, then once for each boundary and each side of it:
 machine that freezes there and goes on later, and with a message that arrives there.
 
   --json                     totals as JSON on the last line
-  --full                     freeze and send on both sides of each boundary
+  --full                     both sides of every boundary in every mode, also where they cannot differ
   --mutants                  run the planted bugs; each must be caught
   --scenario NAME            only this scenario
   --mode crash|freeze|send --boundary N --side before|after

@@ -58,6 +58,8 @@ export interface Run {
 const LEASE_MS = 15_000;
 /** Rarely: each look of the sweeper is a boundary as well. */
 const SWEEP_MS = 10_000;
+/** A small heap: the simulator makes thousands. */
+const LIMITS = { heapMb: 8 };
 /** Virtual time after which a session that works on is stuck. */
 const BOUND_MS = 6 * 3_600_000;
 
@@ -223,7 +225,7 @@ class Simulation {
   private async perform(api: Outlast, act: Act, key: string): Promise<void> {
     const text = act.text ?? '';
     if (act.do === 'start') {
-      const started = await api.start({ message: text, persist: true, key });
+      const started = await api.start({ message: text, persist: true, key, limits: LIMITS });
       this.session = started.session;
     } else {
       const id = this.session;

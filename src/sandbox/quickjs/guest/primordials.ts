@@ -18,7 +18,7 @@ export const PRIMORDIALS = `() => {
   return {
     __proto__: null,
     apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys,
-    Error, TypeError, RangeError, Map, Set, Promise, Proxy, Uint8Array,
+    Error, TypeError, RangeError, Map, Set, WeakMap, Promise, Proxy,
     hasOwn: Object.hasOwn,
     isArray: Array.isArray,
     random: Math.random,
@@ -33,6 +33,8 @@ export const PRIMORDIALS = `() => {
     mapSize: getter(Map.prototype, 'size'),
     mapEntries: uncurry(Map.prototype.entries),
     mapNext: uncurry(getPrototypeOf(new Map().entries()).next),
+    weakGet: uncurry(WeakMap.prototype.get),
+    weakSet: uncurry(WeakMap.prototype.set),
     setAdd: uncurry(Set.prototype.add),
     setHas: uncurry(Set.prototype.has),
     setSize: getter(Set.prototype, 'size'),

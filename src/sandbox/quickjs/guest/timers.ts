@@ -26,7 +26,8 @@ export const TIMERS = `(P, calls) => {
       if (timer.repeats && P.mapHas(timers, id)) arm(id, ms);
     };
     const refused = (error) => calls.complain('Uncaught in a timer', error);
-    calls.call('timer', '{"ms":' + ms + '}', { __proto__: null, done: fire, failed: fire, refused });
+    const failed = () => { P.mapDelete(timers, id); };
+    calls.call('timer', '{"ms":' + ms + '}', { __proto__: null, done: fire, failed, refused });
   };
   const start = (callback, ms, args, repeats) => {
     if (typeof callback !== 'function') throw new P.TypeError('a timer needs a function to call');

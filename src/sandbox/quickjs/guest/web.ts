@@ -65,6 +65,13 @@ export const WEB = String.raw`(P, calls, URL, URLSearchParams) => {
     calls.ask('fetch', P.quote(request(input, init ?? {})), (answer) => new Response(answer));
 
   const hidden = new Set([...Reflect.ownKeys(Object.prototype), 'then', 'toJSON']);
+  const isName = (name) => {
+    for (let i = 0; i < name.length; i++) {
+      const unit = P.codeAt(name, i), isLetter = (unit | 32) >= 97 && (unit | 32) <= 122;
+      if (!isLetter && (unit < 48 || unit > 57) && unit !== 95 && unit !== 45 && unit !== 46) return false;
+    }
+    return name.length > 0 && name.length <= 100;
+  };
   const known = new Map();
   const tool = (name) => {
     const use = (...given) => {
@@ -78,7 +85,7 @@ export const WEB = String.raw`(P, calls, URL, URLSearchParams) => {
   const tools = new P.Proxy({ __proto__: null }, {
     __proto__: null,
     get: (_, name) =>
-      typeof name !== 'string' || P.setHas(hidden, name) ? undefined : P.mapGet(known, name) ?? tool(name),
+      typeof name !== 'string' || P.setHas(hidden, name) || !isName(name) ? undefined : P.mapGet(known, name) ?? tool(name),
     set: () => false,
     defineProperty: () => false,
   });

@@ -21,7 +21,7 @@ export function threadEntry(): URL {
 
 /** The JavaScript of a TypeScript module of this tree and of all that it imports from the tree. */
 export function stripped(module: URL): URL {
-  const root = fileURLToPath(new URL('../../../', import.meta.url));
+  const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
   const sources = collect(fileURLToPath(module));
   const name = sha256([...sources].flat().join('\0')).slice(0, 16);
   const folder = join(root, '..', 'node_modules', '.cache', 'outlast', name);

@@ -95,6 +95,7 @@ async function watched<Step>(
   signal: AbortSignal,
   work: () => Promise<Step>,
 ): Promise<Step | Aborted> {
+  line.calm();
   let killed: AbortReason | null = null;
   let timer = setTimeout(look, limitMs + GRACE_MS, 'time');
   function look(reason: AbortReason): void {
@@ -136,6 +137,8 @@ interface Line {
   ask(request: Request): Promise<Answer>;
   isRunning(): boolean;
   interrupt(): void;
+  /** Takes an interrupt back that came when nothing ran any more. */
+  calm(): void;
   end(): Promise<void>;
 }
 
@@ -171,6 +174,7 @@ function lineTo({ worker, shared }: Thread): Line {
     },
     isRunning: () => Atomics.load(shared, SHARED.phase) === PHASE.running,
     interrupt: () => void Atomics.store(shared, SHARED.interrupt, 1),
+    calm: () => void Atomics.store(shared, SHARED.interrupt, 0),
     async end() {
       await worker.terminate();
     },

@@ -1,0 +1,201 @@
+/** Lifetime: waiting costs nothing, one call reaches a session in every state, and no timer is lost. */
+
+import { expect, it } from 'vitest';
+import { calls, gate, say, tool } from '../../src/testing/harness.ts';
+import { events, given, instructions, notes, responses, results, sandbox } from './kit.ts';
+
+it('B051 a session that waits holds nothing: no lease, no drive, no call', async () => {
+  const h = given({
+    limits: { effectTimeoutMs: 1_000 },
+    model: (request) =>
+      instructions(request)[0]?.startsWith('post') ? calls(['post', { what: 'it' }]) : say('done'),
+  });
+  h.world.loseAnswers.set('post', 5);
+  const ids = [];
+  for (let n = 0; n < 20; n++) ids.push(await h.start(n < 5 ? `post ${n}` : `say ${n}`));
+  for (const id of ids) await h.rest(id);
+  await h.pass(15 * 60_000);
+
+  for (const id of ids) {
+    const row = await h.store.row(id);
+    expect(row?.phase).toBe(ids.indexOf(id) < 5 ? 'awaiting_decision' : 'awaiting_input');
+    expect(row?.dueAt).toBeNull();
+    // The lease was given back: anybody gets it, and finds it given back cleanly.
+    expect(await h.store.acquire(id, 'probe', 1)).toMatchObject({ status: 'acquired', clean: true });
+  }
+  const next = await h.start('one more');
+  await h.rest(next);
+  expect(await responses(h, next)).toEqual(['done']);
+});
+
+it('B069 the same send works in every state', async () => {
+  const held = gate();
+  const hang = tool('hang', { kind: 'read' }, () => held.pass({ status: 'done', result: 1 }));
+  const h = given({
+    tools: [hang],
+    limits: { effectTimeoutMs: 3_600_000 },
+    model: (request) => {
+      const said = instructions(request).length;
+      if (said === 3 && results(request).length === 0) return calls(['hang', {}]);
+      return say(`heard ${said}`);
+    },
+  });
+  const id = await h.start('1', { persist: false });
+  expect(await h.rest(id)).toBe('completed');
+  const rules = [(await h.done(h.api.send(id, '2'))).rule];
+  await h.rest(id);
+  await h.pass(15 * 60_000);
+  h.clock.elapse(86_400_000); // and nobody comes for a day
+  rules.push((await h.done(h.api.send(id, '3'))).rule);
+  await h.until(() => held.reached === 1, 'a step in the middle');
+  rules.push((await h.done(h.api.send(id, '4'))).rule);
+  held.open();
+  await h.rest(id);
+  await h.done(h.api.pause(id));
+  rules.push((await h.done(h.api.send(id, '5'))).rule);
+  await h.done(h.api.resume(id));
+  await h.rest(id);
+  await h.done(h.api.stop(id));
+  await expect(h.done(h.api.send(id, '6'))).rejects.toMatchObject({
+    code: 'session.stopped',
+    next: expect.stringMatching(/reopen/),
+  });
+  await h.done(h.api.reopen(id));
+  rules.push((await h.done(h.api.send(id, '7'))).rule);
+  await h.rest(id);
+
+  expect(rules).toEqual([
+    'reopens, starts turn 2',
+    'reopens, starts turn 3',
+    'joins turn 3 at its next step, or starts turn 4 if this step is its last',
+    'waits until the session is resumed, then starts turn 4',
+    expect.stringMatching(/starts turn 5/),
+  ]);
+  expect(instructions(h.requests.at(-1))).toEqual(['1', '2', '3', '4', '5', '7']);
+  expect((await responses(h, id)).at(-1)).toBe('heard 6');
+});
+
+it('B095 a timer fires although messages and other timers came before it', async () => {
+  const h = given({
+    sandbox,
+    model: (request) => {
+      const said = instructions(request);
+      const source = `const fired = []; for (const m of [10, 20, 30]) {
+        setTimeout(() => { fired.push(m); console.log('fired', m); }, m * 60_000); } 'armed'`;
+      if (said.length === 1)
+        return results(request).length === 0 ? calls(['code', { source }]) : say('armed');
+      return said.at(-1) === 'list' && results(request).length === 1
+        ? calls(['code', { source: 'fired.join()' }])
+        : say(results(request).at(-1)?.text ?? '');
+    },
+  });
+  const id = await h.start('arm');
+  await h.rest(id);
+  await h.pass(5 * 60_000);
+  await h.tell(id, 'a message before the first');
+  await h.pass(10 * 60_000);
+  await h.tell(id, 'a message before the second');
+  h.restart();
+  await h.pass(20 * 60_000);
+  await h.tell(id, 'list');
+
+  expect((await responses(h, id)).at(-1)).toBe('"10,20,30"');
+  expect(await events(h, id, 'timer.fired')).toHaveLength(3);
+  expect(notes(h.requests.at(-1)).filter((note) => /fired/.test(note))).toHaveLength(3);
+});
+
+it('B096 a session is found by its id from anywhere, with the question that waits', async () => {
+  const h = given({
+    limits: { effectTimeoutMs: 1_000 },
+    model: () => calls(['post', { what: 'it' }]),
+  });
+  h.world.loseAnswers.set('post', 1);
+  const id = await h.start('post it');
+  await h.rest(id);
+  h.restart();
+  const elsewhere = h.join();
+
+  expect(await h.done(elsewhere.api.inspect(id))).toMatchObject({
+    id,
+    phase: 'awaiting_decision',
+    decisions: [{ id: 'd1', effect: 'e1', options: ['done', 'not-done', 'reject'] }],
+  });
+  expect(await h.done(elsewhere.api.list())).toMatchObject([{ id, openDecisions: 1, unknownEffects: 1 }]);
+});
+
+it('B130 a timer that was due while nobody was there fires once, late', async () => {
+  const h = given({
+    sandbox,
+    model: (request) =>
+      results(request).length === 0
+        ? calls(['code', { source: "await new Promise((r) => setTimeout(r, 3_600_000)); 'woke'" }])
+        : say('woke'),
+  });
+  const id = await h.start('sleep for an hour');
+  await h.until(async () => (await events(h, id, 'timer.set')).length === 1, 'a timer');
+  h.end();
+  h.clock.elapse(24 * 3_600_000);
+  expect(await events(h, id, 'timer.fired')).toEqual([]);
+  h.restart();
+  await h.rest(id);
+
+  expect(await responses(h, id)).toEqual(['woke']);
+  expect(await events(h, id, 'timer.fired')).toHaveLength(1);
+  await h.pass(3_600_000);
+  expect(await events(h, id, 'timer.fired')).toHaveLength(1);
+});
+
+it('B130 a timer fires although more sessions work than one look of the sweeper takes', async () => {
+  const held = gate();
+  const h = given({
+    sandbox,
+    leaseMs: 3_600_000,
+    model: (request) => {
+      if (instructions(request)[0] !== 'sleep') return held.pass(say('done'));
+      return results(request).length === 0
+        ? calls(['code', { source: "await new Promise((r) => setTimeout(r, 120_000)); 'woke'" }])
+        : say('woke');
+    },
+  });
+  const id = await h.start('sleep');
+  await h.until(async () => (await events(h, id, 'timer.set')).length === 1, 'a timer');
+  for (let n = 0; n < 101; n++) await h.start(`work ${n}`);
+  await h.until(() => held.reached === 101, 'everybody at work');
+  await h.pass(150_000);
+
+  expect(await responses(h, id)).toEqual(['woke']);
+});
+
+it('B037 a cell that sleeps for long goes on although its heap was closed meanwhile', async () => {
+  const h = given({
+    sandbox,
+    model: (request) =>
+      results(request).length === 0
+        ? calls([
+            'code',
+            { source: 'const t = [1]; await new Promise((r) => setTimeout(r, 2_400_000)); t.push(2); t' },
+          ])
+        : say(results(request)[0]?.text ?? ''),
+  });
+  const id = await h.start('sleep for long');
+  await h.until(async () => (await events(h, id, 'timer.set')).length === 1, 'a timer');
+  await h.pass(60_000);
+  expect((await h.done(h.api.inspect(id))).phase).toBe('sleeping');
+  await h.rest(id);
+
+  expect(await responses(h, id)).toEqual(['[ 1, 2 ]']);
+  expect((await events(h, id, 'heap.restored')).map(({ rung }) => rung)).toEqual(['fresh', 'exact']);
+});
+
+it('B178 a session that was put aside for idleness is shown as waiting, not as failed', async () => {
+  const h = given({
+    sandbox,
+    model: (request) => (results(request).length ? say('set') : calls(['code', { source: 'let x' }])),
+  });
+  const id = await h.start('set x');
+  await h.rest(id);
+  await h.pass(3_600_000);
+  h.restart();
+  expect(await h.done(h.api.list())).toMatchObject([{ id, phase: 'awaiting_input', lastResponse: 'set' }]);
+  expect((await h.done(h.api.inspect(id))).reason).toBeNull();
+});

@@ -1,0 +1,304 @@
+/** The command line as a process of its own, against a world at hand behind real HTTP. */
+
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { VERBS } from '../../src/cli/verbs.ts';
+import { app } from '../../src/server/app.ts';
+import { parseTokens } from '../../src/server/auth.ts';
+import { type Listening, listen } from '../../src/server/listen.ts';
+import { command, launch, type Ran, temporaryFolder } from './process.ts';
+import { type World, world } from './world.ts';
+
+let outlast: World;
+let listening: Listening;
+
+beforeEach(async () => {
+  outlast = world();
+  listening = await listen({ fetch: app(outlast).fetch, port: 0 });
+});
+
+afterEach(async () => {
+  outlast.release();
+  await listening.close(0);
+  await outlast.close();
+});
+
+const run = (...args: string[]): Promise<Ran> => command(args, { env: { OUTLAST_URL: listening.url } });
+
+/** What a program reads: the last line of stdout. */
+const resultOf = ({ stdout }: Ran): Record<string, unknown> =>
+  JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
+
+async function rested(message: string, persist = true): Promise<string> {
+  const { session } = await outlast.start({ message, persist });
+  await outlast.rest(session);
+  return session;
+}
+
+describe('help and usage', () => {
+  test('help lists every verb, and loads none of them: it is there at once', async () => {
+    const loaded = temporaryFolder();
+    const { code, stdout } = await command(['--help'], { env: { NODE_V8_COVERAGE: loaded.path } });
+    expect(code).toBe(0);
+    for (const { name, summary } of VERBS)
+      expect(stdout).toMatch(new RegExp(`^  ${name}\\b.*${summary}`, 'm'));
+    const files = readdirSync(loaded.path).map((file) => readFileSync(join(loaded.path, file), 'utf8'));
+    const ours = files.flatMap((text) =>
+      [...text.matchAll(/"url":"file:[^"]*\/dist\/([^"]+)"/g)].map(([, path]) => path),
+    );
+    expect(ours).toContain('cli/main.js');
+    expect(
+      ours.filter((path) => /^(server|client|compose)|cli\/(serve|start|inspect)\.js/.test(path ?? '')),
+    ).toEqual([]);
+    expect(files.join('')).not.toMatch(/node_modules\/(zod|hono|quickjs-wasi)/);
+    loaded.remove();
+  });
+
+  test('each verb has help with examples, or says what it does', async () => {
+    for (const { name, help } of VERBS) {
+      const { code, stdout } = await command([name, '--help']);
+      expect([name, code, stdout.includes(help), stdout.includes('--json')]).toEqual([name, 0, true, true]);
+    }
+  }, 60_000);
+
+  test.each([
+    [['frobnicate']],
+    [['send', 'last']],
+    [['start']],
+    [['list', '--limit', 'many']],
+    [['send', 'last', 'x', '--when', 'soon']],
+    [['decide', 'last', 'd1', 'perhaps']],
+    [['decide', 'last', 'd1', 'answer']],
+    [['inspect', 'last', '--colour']],
+    [['stop', 's']],
+    [['serve', '--port', 'x']],
+  ])('wrong usage is exit code 2 and says what is right: %j', async (args) => {
+    const ran = await run(...args, '--json');
+    expect(ran.code).toBe(2);
+    expect(ran.stderr).toMatch(/^outlast: .+\n {2}→ .+\n$/);
+    expect(resultOf(ran)).toMatchObject({ error: { code: 'usage' } });
+  });
+});
+
+describe('the server is found, or it is said that there is none', () => {
+  const data = temporaryFolder();
+  beforeAll(() => mkdirSync(join(data.path, 'gone'), { recursive: true }));
+  afterAll(() => data.remove());
+
+  test('none: exit code 3 and `npm start`', async () => {
+    const ran = await command(['list', '--json'], { cwd: data.path });
+    expect(ran.code).toBe(3);
+    expect(ran.stderr).toContain('npm start');
+    expect(resultOf(ran)).toMatchObject({ error: { code: 'server.unreachable' } });
+  });
+
+  test('one that was killed left its note: exit code 3 all the same', async () => {
+    const note = { url: 'http://127.0.0.1:1', pid: 1, startedAt: '' };
+    writeFileSync(join(data.path, 'gone', 'server.json'), JSON.stringify(note));
+    const ran = await command(['list', '--data', join(data.path, 'gone')]);
+    expect([ran.code, ran.stderr]).toEqual([3, expect.stringContaining('npm start')]);
+  });
+
+  test('by its note, by --url, by OUTLAST_URL', async () => {
+    mkdirSync(join(data.path, '.outlast'));
+    writeFileSync(join(data.path, '.outlast', 'server.json'), JSON.stringify({ url: listening.url }));
+    expect((await command(['list'], { cwd: data.path })).code).toBe(0);
+    expect((await command(['list', '--url', listening.url])).code).toBe(0);
+    expect((await run('list')).code).toBe(0);
+  });
+
+  test('with tokens: a wrong one is refused, one of the environment is used', async () => {
+    const { fetch } = app(outlast, { tokens: parseTokens('ann:ann-secret') });
+    const guarded = await listen({ fetch, port: 0, hasTokens: true });
+    const list = (env: NodeJS.ProcessEnv, ...more: string[]) =>
+      command(['list', '--url', guarded.url, ...more], { env });
+    expect((await list({})).code).toBe(4);
+    expect((await list({}, '--token', 'wrong')).code).toBe(4);
+    expect((await list({ OUTLAST_TOKEN: 'ann-secret' })).code).toBe(0);
+    expect((await list({ OUTLAST_TOKENS: 'ann:ann-secret,bob:x' })).code).toBe(0);
+    await guarded.close(0);
+  });
+});
+
+describe('start and send', () => {
+  test('start prints the id and the receipt, then what happens, and ends with the response', async () => {
+    const ran = await run('start', 'look');
+    expect(ran.code).toBe(0);
+    const lines = ran.stdout.split('\n');
+    expect(lines[0]).toMatch(/^ses_\w{20} m1: starts turn 1$/);
+    expect(lines).toContain('· Having a look.');
+    expect(lines).toContain('  ✓ e1 GET test://window');
+    expect(lines).toContain('done');
+    expect(lines.at(-2)).toBe('completed');
+  });
+
+  test('with --json stdout is one object, and the story goes to stderr', async () => {
+    const ran = await run('start', '--persist', '--json', 'say', 'hello');
+    expect(ran.stdout.trimEnd().split('\n')).toHaveLength(1);
+    expect(ran.stderr).toContain('hello');
+    expect(resultOf(ran)).toMatchObject({
+      session: expect.stringMatching(/^ses_/),
+      message: 'm1',
+      seq: 2,
+      rule: 'starts turn 1',
+      phase: 'awaiting_input',
+      response: 'hello',
+    });
+  });
+
+  test('a turn that fails is exit code 1, a question exit code 5', async () => {
+    const failed = await run('start', '--persist', 'fail');
+    expect([failed.code, failed.stdout]).toEqual([1, expect.stringContaining('✗ turn 1 failed')]);
+    const asked = await run('start', 'pay', '--json');
+    expect(asked.code).toBe(5);
+    expect(asked.stderr).toMatch(/outlast decide ses_\w+ d1 done/);
+    expect(resultOf(asked)).toMatchObject({
+      phase: 'awaiting_decision',
+      response: null,
+      decisions: [{ id: 'd1' }],
+    });
+  });
+
+  test('send goes to the newest, to an id, to the beginning of one, and says the rule', async () => {
+    const id = await rested('say hello');
+    for (const which of ['last', id, id.slice(0, 12), id.slice(4, 12)]) {
+      const ran = await run('send', which, 'say', 'again');
+      expect([which, ran.code]).toEqual([which, 0]);
+      expect(ran.stdout).toMatch(/^m\d starts turn \d\n/);
+      expect(ran.stdout).toMatch(/\nagain\n/);
+    }
+  });
+
+  test('send with a key is done once, and --detach returns at once', async () => {
+    const id = await rested('say hello');
+    const first = resultOf(await run('send', id, 'hold', '--key', 'k1', '--detach', '--json'));
+    const second = resultOf(await run('send', id, 'hold', '--key', 'k1', '--detach', '--json'));
+    expect(second).toEqual(first);
+    expect(first).toMatchObject({ session: id, message: 'm2' });
+    expect((await outlast.inspect(id)).phase).toBe('working');
+  });
+
+  test('what the server refuses is exit code 4, with what to do', async () => {
+    const id = await rested('say hello');
+    await outlast.stop(id);
+    const ran = await run('send', id, 'say x', '--json');
+    expect([ran.code, ran.stderr]).toEqual([4, expect.stringContaining('reopen')]);
+    expect(resultOf(ran)).toMatchObject({ error: { code: 'session.stopped' } });
+    expect((await run('inspect', 'ses_00000000000000000000')).code).toBe(4);
+    expect((await run('interrupt', id)).code).toBe(4);
+  });
+
+  test('a message comes from stdin with -', async () => {
+    const ran = await command(['start', '-'], {
+      env: { OUTLAST_URL: listening.url },
+      input: 'say from\nfar',
+    });
+    expect(ran.stdout).toContain('from\nfar');
+  });
+
+  test('control characters of a model do not reach the terminal', async () => {
+    const ran = await run('start', 'say a\u001b[31mb\u0007c\u202ed');
+    expect(ran.stdout).toContain('\na[31mbcd\n');
+    expect(ran.stdout).not.toContain('\u001b');
+  });
+
+  test('Ctrl-C stops the watching, says how to come back, and the session goes on', async () => {
+    const watching = launch(['start', '--persist', 'hold'], { env: { OUTLAST_URL: listening.url } });
+    await outlast.holding;
+    await expect.poll(() => watching.said.stdout, { timeout: 20_000 }).toContain('turn 1');
+    watching.child.kill('SIGINT');
+    const { code, stdout } = await watching.ended;
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/outlast attach ses_\w+\n$/)]);
+    const [row] = await outlast.list();
+    expect(row?.phase).toBe('working');
+    outlast.release();
+    expect(await outlast.rest(row?.id ?? '')).toBe('awaiting_input');
+  });
+});
+
+describe('the other verbs', () => {
+  test('follow tells it all and ends with the session; --after skips what one has', async () => {
+    const id = await rested('look', false);
+    const all = await run('follow', 'last');
+    expect([all.code, all.stdout]).toEqual([0, expect.stringContaining('› look\n')]);
+    expect(all.stdout).toContain('· Having a look.');
+    const json = await run('follow', id, '--json', '--after', '3');
+    const lines = json.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const { head } = await outlast.inspect(id);
+    expect(lines.slice(0, -1).map(({ seq }) => seq)).toEqual(
+      Array.from({ length: head - 3 }, (_, i) => i + 4),
+    );
+    expect(lines.at(-1)).toEqual({ session: id, after: head, ended: true });
+    expect((await run('follow', id, '--after', '999')).code).toBe(4);
+  });
+
+  test('follow goes on while the session does', async () => {
+    const id = await rested('say hello');
+    const following = run('follow', id);
+    await outlast.send(id, 'say more');
+    await outlast.rest(id);
+    await outlast.stop(id);
+    const { code, stdout } = await following;
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/hello.+more.+■ stopped\n/s)]);
+  });
+
+  test('attach by a pipe: it all, what was sent, and what came of it', async () => {
+    const id = await rested('say hello');
+    const ran = await command(['attach', id], {
+      env: { OUTLAST_URL: listening.url },
+      input: 'say one\nsay two\n',
+    });
+    expect(ran.code).toBe(0);
+    expect(ran.stdout).toMatch(/› say hello.+hello.+› say one.+two\n/s);
+  });
+
+  test('list, inspect and verify show what there is', async () => {
+    const id = await rested('pay');
+    await rested('say hello', false);
+    const list = (await run('list')).stdout.split('\n');
+    expect(list[0]).toMatch(/^ses_\w+ {2}completed +turn 1 .* say hello$/);
+    expect(list[1]).toMatch(/awaiting_decision.* pay {2}1 open decision, 1 unknown$/);
+    expect((await run('list', '--phase', 'completed')).stdout).not.toContain('pay');
+    const inspected = (await run('inspect', id)).stdout;
+    expect(inspected).toMatch(/Ledger\n {2}e1 {2}unknown {2}blind +POST test:\/\/bank {2}the line was cut/);
+    expect(inspected).toMatch(/Open decisions\n {2}d1 about e1: .+\n.+ decide ses_\w+ d1 done\|not-done/);
+    const verified = await run('verify', id);
+    expect([verified.code, verified.stdout]).toEqual([
+      0,
+      expect.stringMatching(/✓ the log: \d+ events, 0 violations/),
+    ]);
+  });
+
+  test('pause, resume, interrupt, stop, reopen', async () => {
+    const { session } = await outlast.start({ message: 'hold', persist: true });
+    await outlast.holding;
+    for (const [verb, said] of [
+      ['pause', 'paused'],
+      ['resume', 'working'],
+      ['interrupt', 'awaiting_input'],
+      ['stop', 'stopped'],
+      ['reopen', 'awaiting_input'],
+    ] as const) {
+      const ran = await run(verb, 'last', '--json');
+      expect([verb, ran.code, ran.stderr]).toEqual([verb, 0, expect.stringContaining(`${session} ${said}`)]);
+      expect(Object.values(resultOf(ran))).toContain(said);
+    }
+  });
+
+  test('decide: the first answer stands', async () => {
+    const id = await rested('pay');
+    const made = await run('decide', 'last', 'd1', 'done', 'the', 'bank', 'has', 'it', '--json');
+    expect([made.code, resultOf(made)]).toEqual([
+      0,
+      expect.objectContaining({ session: id, decision: 'd1', answer: 'done' }),
+    ]);
+    await outlast.rest(id);
+    expect((await run('inspect', id)).stdout).toMatch(/known by person: .*the bank has it/);
+    const late = await run('decide', id, 'd1', 'not-done', '--json');
+    expect([late.code, resultOf(late)]).toMatchObject([4, { error: { code: 'decision.closed' } }]);
+  });
+});

@@ -1,0 +1,178 @@
+/** The page in a real browser: against a real server process that is killed on the way, and against a world at hand. */
+
+import chromium from '@sparticuz/chromium';
+import { type Browser, type Page, chromium as playwright } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { app } from '../../src/server/app.ts';
+import { parseTokens } from '../../src/server/auth.ts';
+import { type Listening, listen } from '../../src/server/listen.ts';
+import { type ServerProcess, startServer, temporaryFolder } from './process.ts';
+import { type World, world } from './world.ts';
+
+let browser: Browser;
+let page: Page;
+let errors: string[];
+
+beforeAll(async () => {
+  const executablePath = await chromium.executablePath();
+  // One process for all would end with the first page, and the rules of the web are what is tested here.
+  const args = chromium.args.filter((arg) => !/single-process|no-zygote|disable-web-security/.test(arg));
+  browser = await playwright.launch({ executablePath, args, headless: true });
+}, 60_000);
+
+afterAll(() => browser?.close());
+
+beforeEach(async () => {
+  errors = [];
+  page = await browser.newPage();
+  page.setDefaultTimeout(20_000);
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (message) => {
+    // A server that is away shows as failed requests; anything else is ours.
+    if (message.type() === 'error' && !message.text().includes('Failed to load resource'))
+      errors.push(message.text());
+  });
+});
+
+afterEach(async () => {
+  await page.close();
+  expect(errors).toEqual([]);
+});
+
+describe('against a server process', () => {
+  const data = temporaryFolder();
+  let server: ServerProcess;
+
+  beforeAll(async () => {
+    server = await startServer({ data: data.path });
+  });
+
+  afterAll(async () => {
+    await server.end();
+    data.remove();
+  });
+
+  test('start, watch, send, lose the server and get it back, stop, reopen', async () => {
+    await page.goto(server.url);
+    await page.getByText('scripted planner, no model').waitFor();
+    await page.getByLabel('What to do').fill("Report on February's invoices");
+    await page.getByRole('button', { name: 'Start' }).click();
+
+    const responses = page.locator('.response');
+    await responses.filter({ hasText: 'February 2026' }).waitFor();
+    await page.locator('.session[data-phase="awaiting_input"]').waitFor();
+    expect(await page.locator('.cell').count()).toBeGreaterThan(2);
+    expect(await page.locator('.cell .effect').count()).toBeGreaterThan(2);
+    expect(await page.locator('.note.progress').count()).toBeGreaterThan(2);
+    await page.locator('.beside .ledger tr[data-effect="e1"]').getByText('done').waitFor();
+    await page.locator('.beside .live').getByText('BillingClient', { exact: true }).waitFor();
+    await page.locator('.sessions [aria-current="page"]').getByText('awaiting input').waitFor();
+
+    await server.kill();
+    await page.getByText('the server is away').waitFor();
+    server = await startServer({ data: data.path, port: server.port });
+    await page.locator('.connection.live').waitFor();
+
+    await page.getByLabel('Message').fill('Now do the same for March');
+    await page.getByLabel('Message').press('Enter');
+    await page.getByText('m2: starts turn 2').waitFor();
+    await responses.filter({ hasText: 'March 2026' }).waitFor();
+    expect(await responses.count()).toBe(2);
+    await page.locator('.message').nth(1).getByText('read in turn 2').waitFor();
+    expect(await page.locator('.message').count()).toBe(2);
+
+    const before = await page.locator('.transcript > *').count();
+    await page.reload();
+    await responses.filter({ hasText: 'March 2026' }).waitFor();
+    await expect.poll(() => page.locator('.transcript > *').count(), { timeout: 20_000 }).toBe(before);
+
+    await page.getByRole('button', { name: 'stop' }).click();
+    await page.locator('.session[data-phase="stopped"]').waitFor();
+    await page.getByRole('button', { name: 'reopen' }).click();
+    await page.locator('.session[data-phase="awaiting_input"]').waitFor();
+  }, 90_000);
+});
+
+describe('against a world at hand', () => {
+  let outlast: World;
+  let listening: Listening;
+
+  beforeEach(async () => {
+    outlast = world();
+  });
+
+  afterEach(async () => {
+    outlast.release();
+    await page.goto('about:blank');
+    await listening.close(100);
+    await outlast.close();
+  });
+
+  const serve = async (tokens = '') => {
+    const { fetch } = app(outlast, { tokens: parseTokens(tokens) });
+    listening = await listen({ fetch, port: 0, hasTokens: tokens !== '' });
+  };
+
+  test('a question is answered with a button, and seen as answered', async () => {
+    await serve();
+    const { session } = await outlast.start({ message: 'pay', persist: true });
+    await page.goto(`${listening.url}/#/${session}`);
+    const question = page.locator('[data-decision="d1"]');
+    await page.locator('tr[data-effect="e1"]').getByText('unknown').waitFor();
+    await page.locator('.session[data-phase="awaiting_decision"]').waitFor();
+    await question.getByLabel('Words').fill('the bank has it');
+    await question.getByRole('button', { name: 'done', exact: true }).click();
+    await question.getByText('done: the bank has it').waitFor();
+    expect(await question.getByRole('button').count()).toBe(0);
+    await page.locator('tr[data-effect="e1"]').getByText('known by person').waitFor();
+  });
+
+  test('text is seen while it is written, and once it stands only once', async () => {
+    await serve();
+    const { session } = await outlast.start({ message: 'say hello', persist: true });
+    await page.goto(`${listening.url}/#/${session}`);
+    await page.locator('.response').getByText('hello').waitFor();
+    await outlast.send(session, 'mumble well, let me see');
+    await page.locator('.whisper').getByText('well, let me see').waitFor();
+    outlast.release();
+    await page.locator('.response').getByText('well, let me see').waitFor();
+    expect(await page.locator('.whisper').count()).toBe(0);
+  });
+
+  test('text of models is text: nothing of it becomes part of the page', async () => {
+    await serve();
+    const evil = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+    const { session } = await outlast.start({ message: `say ${evil}`, persist: true, title: `<b>${evil}` });
+    await page.goto(`${listening.url}/#/${session}`);
+    const response = page.locator('.response .said');
+    await response.waitFor();
+    expect(await response.textContent()).toBe(evil);
+    expect(await page.locator('main img, main script, .sessions b').count()).toBe(0);
+    expect(await page.title()).toBe('Outlast');
+  });
+
+  test('a server with tokens is asked with one', async () => {
+    await serve('ann:ann-secret');
+    await page.goto(listening.url);
+    await page.getByLabel('Token').fill('ann-secret');
+    await page.getByRole('button', { name: 'Use it' }).click();
+    await page.getByLabel('What to do').fill('say hello');
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.locator('.response').getByText('hello').waitFor();
+  });
+
+  test('a long log begins near its end, and shows what was before when asked', async () => {
+    await serve();
+    const { session } = await outlast.start({ message: 'say first', persist: true });
+    for (let n = 1; n < 110; n++) {
+      await outlast.send(session, `say number ${n}`);
+      await outlast.rest(session);
+    }
+    await page.goto(`${listening.url}/#/${session}`);
+    await page.getByText('number 109', { exact: true }).waitFor();
+    expect(await page.getByText('first', { exact: true }).count()).toBe(0);
+    await page.getByRole('button', { name: /Show the \d+ events before/ }).click();
+    await page.getByText('first', { exact: true }).waitFor();
+    expect(await page.locator('.response').count()).toBe(110);
+  });
+});
