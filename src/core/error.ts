@@ -22,6 +22,7 @@ export const ERRORS = {
   'turn.none': 'stop',
   'request.invalid': 'stop',
   'route.unknown': 'stop',
+  'cursor.stale': 'retry',
   'log.damaged': 'ask',
   'log.newer_version': 'stop',
   'store.locked': 'wait',

@@ -42,7 +42,7 @@ export const STATUS = {
   'port.taken': 500,
   'server.closing': 503,
   internal: 500,
-} as const satisfies Record<ErrorCode | 'cursor.stale', number>;
+} as const satisfies Record<ErrorCode, number>;
 
 export interface ErrorBody {
   readonly error: { readonly code: string; readonly message: string; readonly next: string };
@@ -61,7 +61,7 @@ export class HttpRefusal extends OutlastError {
 /** A cursor that no event of this log ever had. It is said aloud: reading on from it would hide a gap. */
 export function staleCursor(cursor: number, head: number): OutlastError {
   return new OutlastError(
-    'cursor.stale' as ErrorCode,
+    'cursor.stale',
     `This log has no event ${cursor}: it ends at ${head}. What is shown may belong to another log.`,
     { next: 'throw away what is shown and read again with after=0' },
   );
@@ -88,7 +88,7 @@ export function errorOf(body: unknown): OutlastError | null {
 }
 
 function isKnown(code: string): code is ErrorCode {
-  return Object.hasOwn(ERRORS, code) || code === 'cursor.stale';
+  return Object.hasOwn(ERRORS, code);
 }
 
 function internal(): OutlastError {

@@ -15,6 +15,8 @@ export interface Whisper {
 }
 
 const PAGE = 200;
+/** Characters kept for a reader who is slow; what is older is of no use to anybody. */
+const WHISPER_MAX = 16_000;
 /** A bell may be lost; then a follower notices this much later. */
 const LOOK_MS = 1_000;
 
@@ -24,7 +26,7 @@ export async function* follow(
   options: { after: number; signal?: AbortSignal; whispers?: boolean },
 ): AsyncGenerator<Event | ForeignEvent | Whisper, void, void> {
   let { after } = options;
-  const whispers: string[] = [];
+  let whispered = '';
   let rang = false;
   let wake: () => void = () => {};
   const off = ports.bell.on(session, {
@@ -34,7 +36,7 @@ export async function* follow(
     },
     whispered(delta) {
       if (!options.whispers) return;
-      whispers.push(delta);
+      whispered = `${whispered}${delta}`.slice(-WHISPER_MAX);
       wake();
     },
   });
@@ -45,13 +47,18 @@ export async function* follow(
       rang = false;
       // A page at a time: a long backlog is never held in memory whole.
       const rows = await ports.store.read(session, after, PAGE);
+      // Before the rows: the reply that these words belong to may be among them.
+      if (whispered !== '') {
+        const text = whispered;
+        whispered = '';
+        yield { kind: 'whisper', text };
+      }
       for (const row of rows) {
         yield decode(row);
         after = row.seq;
       }
       if (rows.length === PAGE) continue;
-      if (whispers.length > 0) yield { kind: 'whisper', text: whispers.splice(0).join('') };
-      if (rang || whispers.length > 0 || options.signal?.aborted) continue;
+      if (rang || whispered !== '' || options.signal?.aborted) continue;
       const over = new AbortController();
       const woken = new Promise<void>((resolve) => {
         wake = resolve;

@@ -128,5 +128,5 @@ function oneChunk(text: string): ReadableStream<Uint8Array> {
 }
 
 function isStale(error: unknown): boolean {
-  return error instanceof OutlastError && (error.code as string) === 'cursor.stale';
+  return error instanceof OutlastError && error.code === 'cursor.stale';
 }

@@ -94,7 +94,9 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
     async acquire(session, holder, ttlMs): Promise<Acquired> {
       const kept = sessions.get(session);
       if (!kept) throw sessionUnknown();
-      if (kept.lease && kept.lease.untilMs > clock.now()) return { status: 'held', ...kept.lease };
+      const { lease } = kept;
+      if (lease && lease.holder !== holder && lease.untilMs > clock.now())
+        return { status: 'held', ...lease };
       const clean = kept.clean;
       kept.epoch += 1;
       kept.lease = { holder, untilMs: clock.now() + ttlMs };

@@ -84,8 +84,9 @@ export interface Store {
   /** Throws `blob.missing`, or `blob.forged` when the bytes do not hash to the ref. */
   blob(session: SessionId, ref: BlobRef): Promise<Uint8Array>;
   /**
-   * Takes the lease when it is free, lapsed by the store's clock, or its holder is provably dead. `clean` tells
-   * whether the holder before let go by itself.
+   * Takes the lease when it is free, lapsed by the store's clock, or its holder is provably dead: of another process
+   * that is gone, or of this very holder, who asks again only when its actor before has ended. `clean` tells whether
+   * the holder before let go by itself.
    */
   acquire(session: SessionId, holder: string, ttlMs: number): Promise<Acquired>;
   /** False when another epoch holds the lease by now. */

@@ -335,6 +335,12 @@ export function storeSuite(subject: StoreSubject): void {
         expect(await store.acquire(a, 'w2', 1000)).toEqual({ status: 'acquired', epoch: 2, clean: true });
       });
 
+      it('is given again to its own holder, whose actor must have ended; the takeover is not clean', async () => {
+        const old = await hold(a, 'w1');
+        expect(await store.acquire(a, 'w1', 1000)).toEqual({ status: 'acquired', epoch: old + 1, clean: false });
+        expect(await store.renew(a, old, 1000)).toBe(false);
+      });
+
       it('goes to one of many who ask at once', async () => {
         await append(store, a);
         const results = await Promise.all(range(5).map((n) => store.acquire(a, `w${n}`, 1000)));

@@ -7,9 +7,9 @@
  * T3  `find` looks for what an earlier `run` with the same reference did. It changes nothing.
  */
 
-import type { Json } from '../lib/json.ts';
 import type { Capability, Finding } from '../core/capability.ts';
 import type { ToolSpec } from '../core/message.ts';
+import type { Json } from '../lib/json.ts';
 
 export interface Plan {
   readonly capability: Capability;

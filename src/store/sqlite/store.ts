@@ -116,7 +116,7 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
     async acquire(session, holder, ttlMs): Promise<Acquired> {
       commits.flush();
       const lease = leases.get(session);
-      if (lease && lease.untilMs > clock.now()) {
+      if (lease && lease.holder !== holder && lease.untilMs > clock.now()) {
         return { status: 'held', holder: lease.holder, untilMs: lease.untilMs };
       }
       const { epoch, clean } = whole(session, () => db.transaction(() => nextEpoch(session)));
