@@ -35,9 +35,12 @@ export async function appendInput(
       blobs: [],
       summary: summarize(state, ports.clock.now()),
     });
-    if (result.status !== 'committed') continue;
-    ports.bell.ring(session);
-    return { state, events };
+    if (result.status === 'committed') {
+      ports.bell.ring(session);
+      return { state, events };
+    }
+    // The head moved under us: fold and decide again. A store that says so without a longer log is broken.
+    assert(result.status === 'conflict' && result.head > log.state.head, 'a conflict means that the log has grown');
   }
 }
 

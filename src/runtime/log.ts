@@ -77,7 +77,9 @@ export class Log {
         summary: summarize(state, now),
       });
       if (result === 'conflict') {
+        const { head } = this.folded;
         await this.catchUp();
+        assert(this.folded.head > head, 'a conflict means that the log has grown');
         continue;
       }
       this.folded = state;

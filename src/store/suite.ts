@@ -337,7 +337,11 @@ export function storeSuite(subject: StoreSubject): void {
 
       it('is given again to its own holder, whose actor must have ended; the takeover is not clean', async () => {
         const old = await hold(a, 'w1');
-        expect(await store.acquire(a, 'w1', 1000)).toEqual({ status: 'acquired', epoch: old + 1, clean: false });
+        expect(await store.acquire(a, 'w1', 1000)).toEqual({
+          status: 'acquired',
+          epoch: old + 1,
+          clean: false,
+        });
         expect(await store.renew(a, old, 1000)).toBe(false);
       });
 

@@ -306,6 +306,33 @@ it('B061 a call that is held behind an unknown one keeps no message `now` from t
   expect(books(h)).toEqual(['post: a', 'post: b']);
 });
 
+it('B061 a call that waited for a decision and is withdrawn by an interrupt is not waited for any more', async () => {
+  const held = gate();
+  const h = given({
+    limits: { effectTimeoutMs: 1_000 },
+    model: (request, { n }) => {
+      if (n === 1) return calls(['post', { what: 'a' }]);
+      if (n === 2) return calls(['post', { what: 'b' }]);
+      return n === 3 ? held.pass(say('never')) : say(`told ${instructions(request).length}`);
+    },
+  });
+  h.world.loseAnswers.set('post', 1);
+  const id = await h.start('post a');
+  await h.rest(id);
+  for (const text of ['post b too', 'and?']) {
+    await h.done(h.api.send(id, text, { when: 'now' }));
+    await h.until(() => instructions(h.requests.at(-1)).includes(text), 'a turn');
+  }
+  await h.done(h.api.interrupt(id));
+  await h.done(h.api.send(id, 'what waits?', { when: 'now' }));
+  await h.until(async () => (await responses(h, id)).length === 1, 'an answer');
+
+  expect(notes(h.requests.at(-1)).join()).toMatch(/Effect e2 \(post service\) waits no more\. Not sent/);
+  await h.done(h.api.decide(id, 'd1', 'done'));
+  await h.pass(60_000);
+  expect(books(h)).toEqual(['post: a']);
+});
+
 /** A sandbox whose cells run until they are told to end. */
 function looping(ended: () => void): Sandbox {
   const image = { form: 'base', engine: 'loop', digest: 'd', data: new Uint8Array() } as const;

@@ -9,6 +9,7 @@ const entries = [
   'src/demo/main.ts',
   'src/testing/index.ts',
   'src/testing/sim/main.ts',
+  'src/testing/kill/main.ts',
 ];
 const isServiceEntry = (path: string) => /^src\/services\/[^/]+\/main\.ts$/.test(path);
 

@@ -188,8 +188,12 @@ function answer(s: State, effect: Effect, e: Stamp): State {
   } else if (isOpenCall(s, effect.origin.call)) {
     return answerCall(s, effect.origin.call, resultOf(effect));
   }
-  if (effect.status === 'withdrawn') return s;
   const result = resultOf(effect);
+  if (effect.status === 'withdrawn') {
+    // Only whoever was told that it waits has to hear that it waits no more.
+    const news = `Effect ${effect.id} (${effect.target}) waits no more. ${result.text}`;
+    return effect.isSuspended ? note(s, news, e.at) : s;
+  }
   const text = `Effect ${effect.id} (${effect.target}) is settled now: ${result.status}. ${result.text}`;
   // The turn that asked went on without it, or was interrupted: then the model learns of it when it next reads.
   return effect.isSuspended ? reportToSelf(s, effect.id, text, e.at) : note(s, text, e.at);

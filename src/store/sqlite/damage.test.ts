@@ -117,7 +117,7 @@ describe('a cut write-ahead log', () => {
     const { data, lastAt } = await killed();
     const end = statSync(join(data, 'outlast.db-wal')).size;
     const cuts = new Set([lastAt, lastAt + 1, end - 1]);
-    for (let at = lastAt; at < end; at += 331) cuts.add(at);
+    for (let at = lastAt; at < end; at += 997) cuts.add(at);
     for (let at = lastAt; at <= end; at += FRAME) for (const near of [-1, 0, 1]) cuts.add(at + near);
     for (const cut of [...cuts].filter((at) => at < end && at >= lastAt)) {
       const store = await harmed(data, (path) => truncateSync(path('outlast.db-wal'), cut));
@@ -137,12 +137,12 @@ describe('a cut write-ahead log', () => {
     const { data } = await killed();
     const end = statSync(join(data, 'outlast.db-wal')).size;
     let shorter = 0;
-    for (let cut = 0; cut < end; cut += 7001) {
+    for (let cut = 0; cut < end; cut += 14_009) {
       const store = await harmed(data, (path) => truncateSync(path('outlast.db-wal'), cut));
       if ((await expectHonest(store)).some((length) => length < 8)) shorter += 1;
       await store.close();
     }
-    expect(shorter).toBeGreaterThan(20);
+    expect(shorter).toBeGreaterThan(10);
     const without = await harmed(data, (path) => rmSync(path('outlast.db-wal')));
     expect(await expectHonest(without)).toEqual([0, 0, 0]);
     await without.close();
@@ -177,7 +177,7 @@ describe('zeroed blocks', () => {
     const size = statSync(join(data, 'outlast.db')).size;
     let told = 0;
     let mended = 0;
-    for (let at = 0; at < size; at += 500) {
+    for (let at = 0; at < size; at += 1700) {
       const opened = harmed(data, zeros('outlast.db', at, 300));
       const store = await opened.catch((error: { code: string }) => error.code);
       if (typeof store === 'string') {
@@ -190,14 +190,14 @@ describe('zeroed blocks', () => {
       await expectUsable(store);
       await store.close();
     }
-    expect(told).toBeGreaterThan(10);
-    expect(mended).toBeGreaterThan(10);
+    expect(told).toBeGreaterThan(3);
+    expect(mended).toBeGreaterThan(3);
   });
 
   it('B124 in the write-ahead log: all is read, or the session says so', async () => {
     const { data } = await killed();
     const size = statSync(join(data, 'outlast.db-wal')).size;
-    for (let at = 0; at < size; at += 5003) {
+    for (let at = 0; at < size; at += 20_011) {
       const store = await harmed(data, zeros('outlast.db-wal', at, 300));
       await expectHonest(store);
       await expectUsable(store);

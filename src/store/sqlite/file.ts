@@ -9,6 +9,7 @@
 
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { OutlastError } from '../../core/error.ts';
+import { assert } from '../../lib/assert.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { asText } from './cell.ts';
 import { type Database, type DriverName, openDatabase } from './driver.ts';
@@ -39,11 +40,16 @@ const CHECKED_BYTES = 32 * 2 ** 20;
 export async function openFile(place: Place): Promise<Found> {
   refuseNewer(place.path);
   const db = await openLocked(place);
-  const isSuspect = existsSync(suspectFile(place));
-  const isChecked = isSuspect || statSync(place.path).size <= CHECKED_BYTES;
-  const wrong = isChecked ? structure(db) : null;
-  if (wrong === null) return { db, structure: null, isSuspect };
-  return { ...(await mended(place, db, wrong)), isSuspect: true };
+  try {
+    const isSuspect = existsSync(suspectFile(place));
+    const isChecked = isSuspect || statSync(place.path).size <= CHECKED_BYTES;
+    const wrong = isChecked ? structure(db) : null;
+    if (wrong === null) return { db, structure: null, isSuspect };
+    return { ...(await mended(place, db, wrong)), isSuspect: true };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 /** Something in the file was not as it was written: check all of it at the next opening. */
@@ -84,18 +90,32 @@ function configure(db: Database, path: string): void {
     PRAGMA foreign_keys = OFF;
     PRAGMA cell_size_check = ON;
     PRAGMA journal_size_limit = ${16 * 2 ** 20}`);
-  const mode = asText(
-    db.prepare('SELECT CAST(journal_mode AS BLOB) AS mode FROM pragma_journal_mode').get()?.mode,
-  );
   const { synchronous } = db.prepare('PRAGMA synchronous').get() ?? {};
-  if (mode === 'wal' && synchronous === 2) return;
+  if (journalMode(db) === 'wal' && synchronous === 2) return;
   throw new OutlastError('store.failed', `SQLite keeps no write-ahead log beside ${path}.`, {
     next: 'choose a folder on a local disk with OUTLAST_DATA',
   });
 }
 
+function journalMode(db: Database): string {
+  return asText(db.prepare('SELECT CAST(journal_mode AS BLOB) AS mode FROM pragma_journal_mode').get()?.mode);
+}
+
 /** Goes on in a new file; in the old one where that cannot be made. */
 async function mended(place: Place, db: Database, wrong: string): Promise<Omit<Found, 'isSuspect'>> {
+  let kept: string;
+  try {
+    kept = await renew(place, db);
+  } catch (error) {
+    configure(db, place.path);
+    return { db, structure: `${wrong}; no new file could be made: ${String(error)}` };
+  }
+  db.close();
+  const structure = `${wrong}; what could be read is in a new file, the old one is ${kept}`;
+  return { db: await openLocked(place), structure };
+}
+
+async function renew(place: Place, db: Database): Promise<string> {
   const fresh = `${place.path}.fresh`;
   try {
     clear(fresh);
@@ -103,20 +123,13 @@ async function mended(place: Place, db: Database, wrong: string): Promise<Omit<F
     migrate(empty, fresh);
     empty.close();
     copyRows(db, place.path, fresh);
-    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-  } catch (error) {
+    // A write-ahead log that stayed behind would be taken for the new file's.
+    db.exec('PRAGMA journal_mode = DELETE');
+    assert(journalMode(db) === 'delete', 'the old file has no write-ahead log');
+    return swap(place.path, fresh, place.clock.now());
+  } finally {
     clear(fresh);
-    return {
-      db,
-      structure: `${wrong}; no new file could be made: ${error instanceof Error ? error.message : error}`,
-    };
   }
-  db.close();
-  const kept = swap(place.path, fresh, place.clock.now());
-  return {
-    db: await openLocked(place),
-    structure: `${wrong}; what could be read is in a new file, the old one is ${kept}`,
-  };
 }
 
 function suspectFile({ path }: Place): string {

@@ -6,12 +6,13 @@
  * missing from a log, which its checksums notice (log.ts R1): damage is told per session, and the others go on.
  *
  * B1  The old file is kept as it was, beside the new one.
- * B2  The new file takes the place of the old one in one rename, after all of it is on the disk.
+ * B2  The new file takes the place of the old one in one rename, after all of it is on the disk, and under the lock on
+ *     the old one: whoever opens meanwhile is refused.
  * B3  Rows are copied by SQLite as they are; none passes through our hands. A row whose cells are of the wrong types is
  *     none of the table's: it came there with a page that belongs elsewhere.
  */
 
-import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
+import { linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { asNumber } from './cell.ts';
 import type { Database } from './driver.ts';
 import { TABLES } from './schema.ts';
@@ -20,21 +21,23 @@ import { isDamage } from './verify.ts';
 /** Copies what can be read of `db` into `fresh`, a file with empty tables. */
 export function copyRows(db: Database, path: string, fresh: string): void {
   db.prepare('ATTACH ? AS fresh').run(fresh);
-  for (const [table, cells] of Object.entries(TABLES)) {
-    const isOurs = Object.entries(cells).map(([column, type]) => `typeof(${column}) = '${type}'`);
-    const copy = db.prepare(`
-      INSERT OR IGNORE INTO fresh.${table} SELECT * FROM main.${table} NOT INDEXED
-      WHERE rowid BETWEEN ? AND ? AND ${isOurs.join(' AND ')}`);
-    copyRange((from, to) => copy.run(from, to), 1, lastRow(db, table, path));
+  try {
+    for (const [table, cells] of Object.entries(TABLES)) {
+      const isOurs = Object.entries(cells).map(([column, type]) => `typeof(${column}) = '${type}'`);
+      const copy = db.prepare(`
+        INSERT OR IGNORE INTO fresh.${table} SELECT * FROM main.${table} NOT INDEXED
+        WHERE rowid BETWEEN ? AND ? AND ${isOurs.join(' AND ')}`);
+      copyRange((from, to) => copy.run(from, to), 1, lastRow(db, table, path));
+    }
+  } finally {
+    db.exec('DETACH fresh');
   }
-  db.exec('DETACH fresh');
 }
 
-/** Puts `fresh` in the place of the closed file at `path`; gives the name under which the old one is kept. */
+/** Puts `fresh` in the place of the file at `path`; gives the name under which the old one is kept. */
 export function swap(path: string, fresh: string, now: number): string {
   const kept = `${path}.damaged-${now}`;
   linkSync(path, kept);
-  for (const rest of ['-wal', '-shm']) if (existsSync(path + rest)) renameSync(path + rest, kept + rest);
   renameSync(fresh, path);
   return kept;
 }

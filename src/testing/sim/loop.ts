@@ -38,6 +38,8 @@ export interface LoopOptions {
   readonly only?: { readonly scenario: string; readonly mode: Mode; readonly crash: Crash };
   /** Both sides of every boundary in every mode, also where they cannot differ. */
   readonly full?: boolean;
+  /** Does only every `of`-th run; the clean runs are done by each. */
+  readonly shard?: { readonly index: number; readonly of: number };
   /** Ends the loop at the first failure; for planted bugs. */
   readonly untilFailure?: boolean;
   readonly onRun?: (name: string, done: number, of: number) => void;
@@ -68,33 +70,56 @@ async function loopScenario(
   totals.boundaries += n;
   const expected = JSON.stringify(essence(clean.witness.state));
   tally(clean, `--scenario "${scenario.name}"`, totals, failures);
-  const sides: Crash[] = options.only
-    ? [options.only.crash]
-    : Array.from({ length: n }, (_, i): Crash[] => [
-        { boundary: i + 1, side: 'before' },
-        { boundary: i + 1, side: 'after' },
-      ]).flat();
-  for (const [index, crash] of sides.entries()) {
-    options.onRun?.(scenario.name, index + 1, sides.length);
-    const at = clean.boundaries[crash.boundary - 1] ?? '';
-    for (const mode of options.only ? [options.only.mode] : MODES) {
-      if (options.untilFailure && failures.length > 0) return;
-      if (crash.side === 'after' && !options.full && !options.only && isSameAsBefore(at, mode)) continue;
-      if (mode === 'freeze' && !mayFreeze(scenario, at, crash)) continue;
-      const repeat = `--scenario "${scenario.name}" --mode ${mode} --boundary ${crash.boundary} --side ${crash.side}`;
-      const result = await run(scenario, { ...common, ...MODE_OPTIONS[mode](crash) });
-      if (mode === 'send')
-        tally(result, `${repeat}  # ${at}`, totals, failures, undefined, noteFindings(result));
-      else tally(result, `${repeat}  # ${at}`, totals, failures, expected);
-    }
+  const plans = options.only
+    ? [{ ...options.only, at: clean.boundaries[options.only.crash.boundary - 1] ?? '' }]
+    : plansOf(scenario, clean.boundaries, options.full ?? false);
+  const { index: shard, of } = options.shard ?? { index: 0, of: 1 };
+  for (const [index, { mode, crash, at }] of plans.entries()) {
+    if (options.untilFailure && failures.length > 0) return;
+    if (index % of !== shard) continue;
+    const repeat = `--scenario "${scenario.name}" --mode ${mode} --boundary ${crash.boundary} --side ${crash.side}`;
+    const result = await run(scenario, { ...common, ...MODE_OPTIONS[mode](crash) });
+    if (mode === 'send')
+      tally(result, `${repeat}  # ${at}`, totals, failures, undefined, noteFindings(result));
+    else tally(result, `${repeat}  # ${at}`, totals, failures, expected);
+    options.onRun?.(scenario.name, index + 1, plans.length);
   }
 }
 
-/** Calls that change nothing outside: what a crash after one leaves behind is what it leaves before it. */
+interface Plan {
+  readonly mode: Mode;
+  readonly crash: Crash;
+  /** `port.method`, for people. */
+  readonly at: string;
+}
+
+/** Everything that can go wrong at every boundary of a clean run; `full` leaves nothing out. */
+function plansOf(scenario: Scenario, boundaries: readonly string[], full: boolean): readonly Plan[] {
+  return MODES.flatMap((mode) =>
+    boundaries.flatMap((at, i) =>
+      SIDES.map((side): Plan => ({ mode, at, crash: { boundary: i + 1, side } })).filter(
+        ({ crash }) =>
+          (full || !isLikeAnother(at, mode, crash.side)) &&
+          (mode !== 'freeze' || mayFreeze(scenario, at, crash)),
+      ),
+    ),
+  );
+}
+
+const SIDES = ['before', 'after'] as const;
+
+/** Calls that change nothing outside. */
 const READS = /\.(row|read|due|nextDue|findStart|blob|create|restore|replay|base|find|generate)$/;
 
-/** Freezing or sending after a boundary is, but for a microtask, the same as before the next one. */
-const isSameAsBefore = (at: string, mode: Mode): boolean => mode !== 'crash' || READS.test(at);
+/**
+ * Whether a run leaves behind what a neighbour leaves: after a read it is as before it, and to freeze or to send after a
+ * boundary is, but for a microtask, to do so before the next one.
+ */
+function isLikeAnother(at: string, mode: Mode, side: Crash['side']): boolean {
+  const reads = READS.test(at);
+  if (mode === 'crash') return side === 'after' && reads;
+  return side === 'after' || (reads && !(mode === 'send' && at === 'store.read'));
+}
 
 export type Mode = 'crash' | 'freeze' | 'send';
 

@@ -1,15 +1,18 @@
 /**
  * `npm run sim`: the crash loop over all scenarios. `--mutants` runs the planted bugs, `--scenario NAME --mode MODE
- * --boundary N --side before|after` repeats one run, `--json` prints the totals as the last line.
+ * --boundary N --side before|after` repeats one run, `--json` prints the totals as the last line. The runs are shared out
+ * to as many processes as there are cores.
  */
 
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { inlineSandbox } from '../inline-sandbox.ts';
 import { forbidAmbient } from './guard.ts';
 import type { Side } from './life.ts';
-import { crashLoop, type Failure, type LoopOptions, type Mode } from './loop.ts';
+import { crashLoop, type Failure, type LoopOptions, type Mode, type Totals } from './loop.ts';
 import { MUTANTS } from './mutants.ts';
 import { SCENARIOS } from './scenarios.ts';
+import { shards } from './shards.ts';
 
 const { values } = parseArgs({
   options: {
@@ -20,6 +23,8 @@ const { values } = parseArgs({
     mode: { type: 'string', default: 'crash' },
     boundary: { type: 'string' },
     side: { type: 'string', default: 'before' },
+    /** `index/of`: one part of the work, for the processes that share it. */
+    shard: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
@@ -36,76 +41,112 @@ machine that freezes there and goes on later, and with a message that arrives th
   --mode crash|freeze|send --boundary N --side before|after
                              repeat one run (a failure prints this line)`;
 
+/** What one process has done. */
+type Part =
+  | { readonly totals: Totals; readonly failures: readonly Failure[] }
+  | { readonly caught: readonly Caught[] };
+type Caught = { readonly name: string; readonly repeat: string | null };
+
 const started = process.hrtime.bigint();
-const sandbox = await inlineSandbox();
-const common: LoopOptions = {
-  scenarios: SCENARIOS.filter(
-    (scenario) => values.scenario === undefined || scenario.name === values.scenario,
-  ),
-  sandbox: () => sandbox,
-  full: values.full,
-};
-
 if (values.help) console.log(HELP);
-else if (values.mutants) await runMutants();
-else await runLoop();
+else if (values.shard !== undefined) console.log(JSON.stringify(await part(shardOf(values.shard))));
+else await whole();
 
-async function runLoop(): Promise<void> {
-  const { scenario, boundary } = values;
-  const only =
-    scenario !== undefined && boundary !== undefined
+async function whole(): Promise<void> {
+  const isOne = values.boundary !== undefined;
+  const parts = isOne
+    ? [await part({ index: 0, of: 1 })]
+    : await shards<Part>(process.argv.slice(2), availableParallelism(), (line) =>
+        process.stderr.write(`${line}\n`),
+      );
+  if (values.mutants) tellMutants(parts.flatMap((done) => ('caught' in done ? done.caught : [])));
+  else tellTotals(parts.flatMap((done) => ('totals' in done ? [done] : [])));
+}
+
+async function part(shard: { index: number; of: number }): Promise<Part> {
+  const sandbox = await inlineSandbox();
+  const { scenario, boundary, full } = values;
+  const options: LoopOptions = {
+    scenarios: SCENARIOS.filter(({ name }) => scenario === undefined || name === scenario),
+    sandbox: () => sandbox,
+    full,
+    shard,
+    ...(scenario !== undefined && boundary !== undefined
       ? {
-          scenario,
-          mode: values.mode as Mode,
-          crash: { boundary: Number(boundary), side: values.side as Side },
+          only: {
+            scenario,
+            mode: values.mode as Mode,
+            crash: { boundary: Number(boundary), side: values.side as Side },
+          },
         }
-      : null;
-  const { totals, failures } = await quietly(() =>
-    crashLoop({ ...common, ...(only ? { only } : {}), onRun: values.json ? () => {} : progress }),
-  );
-  for (const failure of failures) print(failure);
-  if (values.json) console.log(JSON.stringify(totals));
-  else {
-    const seconds = Number((process.hrtime.bigint() - started) / 1_000_000n) / 1_000;
-    console.log(
-      `\n${totals.scenarios} scenarios, ${totals.boundaries} boundaries, ${totals.runs} runs, ${totals.crashes} crashes ` +
-        `in ${seconds.toFixed(1)} s: ${totals.duplicates} duplicates, ${totals.lost} lost, ${totals.untrue} untrue, ` +
-        `${totals.stuck} stuck, ${totals.broken} broken; ${totals.questions} questions (minimum ${totals.questionsMinimum})`,
-    );
-  }
-  process.exitCode = failures.length > 0 || totals.questions !== totals.questionsMinimum ? 1 : 0;
-}
-
-async function runMutants(): Promise<void> {
-  let caught = 0;
-  for (const { name, mutation } of MUTANTS) {
-    const { failures } = await quietly(() =>
-      crashLoop({ ...common, mutation: mutation(), untilFailure: true }),
-    );
-    const [first] = failures;
-    if (first) caught++;
-    if (!values.json) console.log(`${first ? 'caught' : 'MISSED'}  ${name}\n        ${first?.repeat ?? ''}`);
-  }
-  if (values.json) console.log(JSON.stringify({ mutants: MUTANTS.length, caught }));
-  else console.log(`\n${caught} of ${MUTANTS.length} planted bugs caught`);
-  process.exitCode = caught === MUTANTS.length ? 0 : 1;
-}
-
-async function quietly<T>(work: () => Promise<T>): Promise<T> {
+      : {}),
+  };
   const allow = forbidAmbient();
   try {
-    return await work();
+    return values.mutants ? { caught: await catchMutants(options, shard) } : await crashLoop(options);
   } finally {
     allow();
   }
 }
 
-function progress(name: string, done: number, of: number): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r${name}: ${done} of ${of}   `);
-  else if (done === of) process.stderr.write(`${name}: ${of} sides\n`);
+async function catchMutants(
+  options: LoopOptions,
+  shard: { index: number; of: number },
+): Promise<readonly Caught[]> {
+  const caught: Caught[] = [];
+  for (const { name, mutation } of MUTANTS.filter((_, i) => i % shard.of === shard.index)) {
+    const all = { index: 0, of: 1 };
+    const { failures } = await crashLoop({
+      ...options,
+      shard: all,
+      mutation: mutation(),
+      untilFailure: true,
+    });
+    caught.push({ name, repeat: failures[0]?.repeat ?? null });
+  }
+  return caught;
 }
 
-function print({ repeat, findings }: Failure): void {
-  console.error(`\nnpm run sim -- ${repeat}`);
-  for (const finding of findings) console.error(`  ${finding}`);
+function tellTotals(parts: readonly Extract<Part, { totals: Totals }>[]): void {
+  const totals = sum(parts.map((done) => done.totals));
+  const failures = parts.flatMap((done) => done.failures);
+  for (const { repeat, findings } of failures) {
+    console.error(`\nnpm run sim -- ${repeat}`);
+    for (const finding of findings) console.error(`  ${finding}`);
+  }
+  const seconds = Number((process.hrtime.bigint() - started) / 1_000_000n) / 1_000;
+  const summary =
+    `${totals.scenarios} scenarios, ${totals.boundaries} boundaries, ${totals.runs} runs, ${totals.crashes} crashes ` +
+    `in ${seconds.toFixed(1)} s: ${totals.duplicates} duplicates, ${totals.lost} lost, ${totals.untrue} untrue, ` +
+    `${totals.stuck} stuck, ${totals.broken} broken; ${totals.questions} questions (minimum ${totals.questionsMinimum})`;
+  console.log(values.json ? JSON.stringify(totals) : summary);
+  process.exitCode = failures.length > 0 || totals.questions !== totals.questionsMinimum ? 1 : 0;
+}
+
+function tellMutants(found: readonly Caught[]): void {
+  const caught = found.filter(({ repeat }) => repeat !== null).length;
+  for (const { name, repeat } of found) {
+    const line = `${repeat === null ? 'MISSED' : 'caught'}  ${name}\n        ${repeat ?? ''}`;
+    if (values.json) console.error(line);
+    else console.log(line);
+  }
+  const summary = `\n${caught} of ${MUTANTS.length} planted bugs caught`;
+  console.log(values.json ? JSON.stringify({ mutants: MUTANTS.length, caught }) : summary);
+  process.exitCode = caught === MUTANTS.length ? 0 : 1;
+}
+
+/** Every process does the clean runs and counts the same boundaries; what it did beyond them adds up. */
+function sum(parts: readonly Totals[]): Totals {
+  const [first] = parts;
+  if (!first) throw new Error('no process came to its end');
+  const total = { ...first };
+  for (const { scenarios: _s, boundaries: _b, ...counts } of parts.slice(1)) {
+    for (const [name, count] of Object.entries(counts)) total[name as keyof typeof counts] += count;
+  }
+  return total;
+}
+
+function shardOf(text: string): { index: number; of: number } {
+  const [index = 0, of = 1] = text.split('/').map(Number);
+  return { index, of };
 }

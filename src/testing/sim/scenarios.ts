@@ -77,34 +77,6 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'a cell over several awaits',
-    acts: [
-      { do: 'start', text: 'work' },
-      { do: 'send', text: 'again' },
-    ],
-    wanted: { 'pay: 1': 1, 'mail: 2': 1, 'pay: 3': 1 },
-    says: 'kept: 111',
-    reply(request) {
-      const { instructions, results } = read(request);
-      if (instructions.length === 1) {
-        if (results.length === 0) {
-          return cell(`let kept = 1; const rows = [];
-            rows.push((await tools.look({ what: 'a' })).ok);
-            kept += (await tools.pay({ what: '1' })).ok ? 10 : 0;
-            await new Promise((done) => setTimeout(done, 5_000));
-            kept += (await tools.mail({ what: '2' })).ok ? 100 : 0;
-            kept`);
-        }
-        return say(`first: ${results[0]?.text}`);
-      }
-      if (results.length === 0) {
-        return cell(`const [p, l] = await Promise.all([tools.pay({ what: '3' }), tools.look({ what: 'b' })]);
-          'kept: ' + kept + ', ' + rows.length + p.ok + l.ok`);
-      }
-      return say(results[0]?.text ?? '');
-    },
-  },
-  {
     name: 'a blind effect',
     acts: [{ do: 'start', text: 'post it' }],
     wanted: { 'post: it': 1 },
@@ -148,6 +120,34 @@ export const SCENARIOS: readonly Scenario[] = [
           : say('kept');
       }
       return results.length === 0 ? cell("'it was ' + secret.v") : say(results[0]?.text ?? '');
+    },
+  },
+  {
+    name: 'a cell over several awaits',
+    acts: [
+      { do: 'start', text: 'work' },
+      { do: 'send', text: 'again' },
+    ],
+    wanted: { 'pay: 1': 1, 'mail: 2': 1, 'pay: 3': 1 },
+    says: 'kept: 111',
+    reply(request) {
+      const { instructions, results } = read(request);
+      if (instructions.length === 1) {
+        if (results.length === 0) {
+          return cell(`let kept = 1; const rows = [];
+            rows.push((await tools.look({ what: 'a' })).ok);
+            kept += (await tools.pay({ what: '1' })).ok ? 10 : 0;
+            await new Promise((done) => setTimeout(done, 5_000));
+            kept += (await tools.mail({ what: '2' })).ok ? 100 : 0;
+            kept`);
+        }
+        return say(`first: ${results[0]?.text}`);
+      }
+      if (results.length === 0) {
+        return cell(`const [p, l] = await Promise.all([tools.pay({ what: '3' }), tools.look({ what: 'b' })]);
+          'kept: ' + kept + ', ' + rows.length + p.ok + l.ok`);
+      }
+      return say(results[0]?.text ?? '');
     },
   },
 ];

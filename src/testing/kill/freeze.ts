@@ -1,0 +1,100 @@
+/**
+ * A server that is frozen with SIGSTOP past its lease, and goes on.
+ *
+ * The embedded store belongs to one process by a lock of the operating system, which a frozen process keeps. So nobody
+ * can take the folder over meanwhile: a second server is refused with `store.locked` and changes not one byte. After
+ * SIGCONT the first goes on with its own log. What it can still do outside is what had left before the freeze, and what
+ * it sends itself afterwards, under a lease that it has taken anew; the books say whether anything happened twice.
+ */
+
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemClock } from '../../lib/clock.ts';
+import { seededEntropy } from '../../lib/entropy.ts';
+import { type Batch, SERVICES, SHAPES } from './batch.ts';
+import { readBooks } from './books.ts';
+import { findingsOf, judge } from './judge.ts';
+import { Person } from './person.ts';
+import { type Server, startServer } from './processes.ts';
+
+export interface Frozen {
+  readonly seconds: number;
+  /** What the second server was told. */
+  readonly second: string;
+  /** Bytes of the data folder were the same before and after the second server. */
+  readonly untouched: boolean;
+  readonly findings: readonly string[];
+}
+
+/** Longer than the lease of fifteen seconds. */
+const FREEZE_MS = 16_000;
+const EFFECTS = 24;
+
+export async function freeze(options: {
+  readonly dataDir: string;
+  readonly server: Server;
+  readonly outside: string;
+  readonly books: string;
+  readonly seed: number;
+  readonly signal: AbortSignal;
+}): Promise<Frozen> {
+  const { dataDir, server, outside, books, seed, signal } = options;
+  const { next: random } = seededEntropy(seed);
+  const person = new Person({ url: server.url, books, name: 'freeze', signal });
+  const batch: Batch = {
+    id: 'r0freeze',
+    shape: SHAPES[Math.floor(random() * SHAPES.length)] ?? 'row',
+    wanted: Array.from({ length: EFFECTS }, (_, i) => ({
+      service: SERVICES[i % SERVICES.length] ?? 'pay',
+      what: `r0freeze.${i + 1}`,
+    })),
+  };
+  await person.start(batch);
+  await person.progress(5_000);
+  await systemClock.sleep(random() * 600, signal);
+
+  server.freeze();
+  const before = bytesIn(dataDir);
+  const second = await tryAnother(dataDir, outside);
+  const untouched = bytesIn(dataDir) === before;
+  await systemClock.sleep(FREEZE_MS, signal);
+  server.thaw();
+
+  const inspection = await person.rest();
+  const { log, verification } = await person.look();
+  await person.leave();
+  const { batches, followed } = person;
+  const rows = readBooks(books).filter(({ what }) => what.startsWith('r0freeze'));
+  const verdict = judge({ batches, followed, log, inspection, verification, rows, stuck: [] });
+  const strangers = log.flatMap((event) =>
+    event.kind === 'lease.acquired' && !event.holder.startsWith(`${server.pid}.`)
+      ? [`${event.seq}: the lease went to ${event.holder}`]
+      : [],
+  );
+  const findings = [
+    ...findingsOf(verdict),
+    ...strangers,
+    ...(second === 'store.locked' ? [] : [`the second server was not refused but: ${second}`]),
+    ...(untouched ? [] : ['the second server changed the data folder']),
+  ];
+  return { seconds: FREEZE_MS / 1_000, second, untouched, findings };
+}
+
+/** What becomes of a second server on the folder. */
+async function tryAnother(dataDir: string, outside: string): Promise<string> {
+  const another = startServer(dataDir, outside);
+  const said = await another.said;
+  another.signal('SIGKILL');
+  await another.exited;
+  return said?.ready ? 'it opened the folder' : (said?.code ?? 'it ended without a word');
+}
+
+/** Of the store and of what belongs to it; engine builds are a cache. */
+function bytesIn(dataDir: string): string {
+  const hash = createHash('sha256');
+  for (const entry of readdirSync(dataDir, { withFileTypes: true })) {
+    if (entry.isFile()) hash.update(entry.name).update(readFileSync(join(dataDir, entry.name)));
+  }
+  return hash.digest('hex');
+}

@@ -1,0 +1,187 @@
+/**
+ * The judge of a round: reads the services' own books, and what people and the model were told. Both carry the time of
+ * one machine, so a statement is compared with the books as they were when it was made.
+ */
+
+import type { Event, ForeignEvent } from '../../core/event.ts';
+import { InvariantChecker } from '../../core/invariant.ts';
+import type { Inspection, Verification } from '../../protocol/schema.ts';
+import { fewestQuestions } from '../sim/judge.ts';
+import { type Batch, claimsIn } from './batch.ts';
+import type { Row } from './books.ts';
+
+export interface Verdict {
+  readonly duplicates: readonly string[];
+  readonly lost: readonly string[];
+  readonly untrue: readonly string[];
+  readonly stuck: readonly string[];
+  /** Broken invariants, a journal that does not lead to the heap that stands, events missed or seen twice. */
+  readonly broken: readonly string[];
+  readonly questions: number;
+  readonly questionsMinimum: number;
+}
+
+export interface Case {
+  readonly batches: readonly Batch[];
+  readonly rows: readonly Row[];
+  /** What the follower got, in the order in which it came. */
+  readonly followed: readonly (Event | ForeignEvent)[];
+  /** The log as it stands at the end. */
+  readonly log: readonly (Event | ForeignEvent)[];
+  readonly inspection: Inspection | null;
+  readonly verification: Verification | null;
+  readonly stuck: readonly string[];
+}
+
+export function judge(one: Case): Verdict {
+  return {
+    duplicates: duplicates(one),
+    lost: lost(one),
+    untrue: [...untrueEvents(one), ...untrueLedger(one)],
+    stuck: one.stuck,
+    broken: broken(one),
+    questions: one.log.filter((event) => event.kind === 'decision.requested').length,
+    questionsMinimum: fewestQuestions(one.log),
+  };
+}
+
+export const findingsOf = (verdict: Verdict): readonly string[] => [
+  ...(['duplicates', 'lost', 'untrue', 'stuck', 'broken'] as const).flatMap((kind) =>
+    verdict[kind].map((finding) => `${kind}: ${finding}`),
+  ),
+  ...(verdict.questions === verdict.questionsMinimum
+    ? []
+    : [`questions: ${verdict.questions}, the log allows ${verdict.questionsMinimum}`]),
+];
+
+/** Requests that left and whose own answer never came, whatever their service can do about it. */
+export function dispatchesInDoubt(log: Case['log']): number {
+  const waiting = new Set<string>();
+  for (const event of log) {
+    if (event.kind === 'effect.dispatched') waiting.add(`${event.effect}:${event.attempt}`);
+    if (event.kind === 'effect.settled' && event.outcome.status !== 'unknown')
+      waiting.delete(`${event.effect}:${event.attempt}`);
+  }
+  return waiting.size;
+}
+
+const nameOf = ({ service, what }: { service: string; what: string }): string => `${service} ${what}`;
+
+function duplicates({ batches, rows }: Case): readonly string[] {
+  const wanted = new Set(batches.flatMap((batch) => batch.wanted.map(nameOf)));
+  const found = new Map<string, number>();
+  for (const row of rows) found.set(nameOf(row), (found.get(nameOf(row)) ?? 0) + 1);
+  return [...found].flatMap(([name, count]) =>
+    count > (wanted.has(name) ? 1 : 0) ? [`${name} stands ${count} times`] : [],
+  );
+}
+
+function lost({ batches, rows }: Case): readonly string[] {
+  const found = new Set(rows.map(nameOf));
+  return batches
+    .flatMap((batch) => batch.wanted.map(nameOf))
+    .filter((name) => !found.has(name))
+    .map((name) => `${name} does not stand in the books`);
+}
+
+/** What an effect is about, by its arguments: the service and the name. */
+type About = { readonly service: string; readonly what: string };
+
+function aboutOf(event: Extract<Event, { kind: 'effect.intended' }>): About | null {
+  const { url, body } = event.args as { url: string; body: string | null };
+  if (typeof body !== 'string') return null;
+  return {
+    service: new URL(url).pathname.slice(1),
+    what: String((JSON.parse(body) as { what: unknown }).what),
+  };
+}
+
+function effectsOf(log: Case['log']): ReadonlyMap<string, About> {
+  const effects = new Map<string, About>();
+  for (const event of log) {
+    const about = event.kind === 'effect.intended' ? aboutOf(event) : null;
+    if (event.kind === 'effect.intended' && about) effects.set(event.effect, about);
+  }
+  return effects;
+}
+
+function untrueEvents({ rows, log }: Case): readonly string[] {
+  const effects = effectsOf(log);
+  const first = new Map<string, number>();
+  for (const row of rows) {
+    const at = first.get(row.what) ?? Number.POSITIVE_INFINITY;
+    first.set(row.what, Math.min(at, row.at));
+  }
+  const findings: string[] = [];
+  const says = (who: string, what: string, status: string, { seq, at }: Event | ForeignEvent): void => {
+    const since = first.get(what);
+    const stood = since !== undefined && since <= at;
+    if (status === 'done' && !stood) findings.push(`${seq}: ${who} says ${what} done, the books lacked it`);
+    if ((status === 'failed' || status === 'absent') && stood)
+      findings.push(`${seq}: ${who} says ${what} ${status}, the books had it`);
+  };
+  for (const event of log) {
+    if (event.kind === 'effect.settled' || event.kind === 'effect.reconciled') {
+      const about = effects.get(event.effect);
+      const { status } = event.kind === 'effect.settled' ? event.outcome : event.finding;
+      if (about) says(`the ledger (${event.effect})`, about.what, status, event);
+    }
+    const text =
+      event.kind === 'response.surfaced' ? event.text : event.kind === 'cell.committed' ? event.output : '';
+    const who = event.kind === 'response.surfaced' ? 'the response' : 'a result';
+    for (const [what, status] of claimsIn(text)) says(who, what, status, event);
+  }
+  return findings;
+}
+
+function untrueLedger({ rows, log, inspection }: Case): readonly string[] {
+  const effects = effectsOf(log);
+  return (inspection?.ledger ?? []).flatMap(({ effect, status }) => {
+    const about = effects.get(effect);
+    if (!about) return [];
+    const stands = rows.some((row) => nameOf(row) === nameOf(about));
+    const isWrong = (status === 'done' && !stands) || (status === 'failed' && stands);
+    return isWrong ? [`at rest the ledger says ${nameOf(about)} (${effect}) ${status}`] : [];
+  });
+}
+
+function broken({ batches, followed, log, inspection, verification }: Case): readonly string[] {
+  const findings: string[] = [];
+  const checker = new InvariantChecker();
+  for (const event of log) {
+    findings.push(...checker.check(event).map((v) => `${v.invariant} at ${v.seq}: ${v.detail}`));
+    if (event.kind === 'turn.failed')
+      findings.push(`${event.seq}: turn ${event.turn} failed: ${event.reason}`);
+  }
+  followed.forEach((event, i) => {
+    if (event.seq !== i + 1) findings.push(`the follower got ${event.seq} as number ${i + 1}`);
+    const stands = log[event.seq - 1];
+    if (stands && JSON.stringify(stands) !== JSON.stringify(event))
+      findings.push(`${event.seq}: the follower was told another event than the one that stands`);
+  });
+  if (followed.length !== log.length)
+    findings.push(`the follower got ${followed.length} of ${log.length} events`);
+  const open = inspection?.ledger.filter(({ status }) => !CLOSED.includes(status)) ?? [];
+  for (const row of open) findings.push(`at rest ${row.effect} is ${row.status}`);
+  if (verification && (verification.identical !== true || verification.violations.length > 0)) {
+    const { identical, diverged, problem } = verification;
+    findings.push(`verify: ${JSON.stringify({ identical, diverged, problem })}`);
+  }
+  return [...findings, ...heapFindings(batches, log)];
+}
+
+const CLOSED: readonly string[] = ['done', 'failed', 'withdrawn'];
+
+/** The list that the first cell made must have every batch, once, in the heap that the last cell saw. */
+function heapFindings(batches: readonly Batch[], log: Case['log']): readonly string[] {
+  const lists = log.flatMap((event) =>
+    event.kind === 'cell.committed'
+      ? [...event.output.matchAll(/^kept (.*)$/gm)].map(([, list = '']) => list)
+      : [],
+  );
+  const longest = lists.map((list) => list.split(' ')).sort((a, b) => b.length - a.length)[0] ?? [];
+  const ids = batches.map((batch) => batch.id).sort();
+  return longest.slice().sort().join(' ') === ids.join(' ')
+    ? []
+    : [`the heap remembers ${longest.join(' ')}, the batches were ${ids.join(' ')}`];
+}
