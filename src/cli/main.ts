@@ -25,6 +25,12 @@ A session is named by its id, by the beginning of its id, or by "last" for the n
 Exit codes: 0 ok, 1 failed, 2 usage, 3 no server, 4 refused, 5 it rests on a decision.
 Environment: OUTLAST_URL, OUTLAST_TOKEN, OUTLAST_DATA, NO_COLOR; for the server see: outlast serve --help`;
 
+// A reader that has seen enough (`| head`) is no error; what runs at the server goes on without this command.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(EXIT.ok);
+});
+
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(argv: readonly string[]): Promise<ExitCode> {

@@ -17,7 +17,7 @@ export interface Row {
 }
 
 /** No request is applied later than this after its client has sent it. The services hold themselves to it. */
-export const LATE_MS = 400;
+export const LATE_MS = 800;
 
 const DAY_MS = 24 * 3_600_000;
 

@@ -95,7 +95,7 @@ async function write(
   const fate = random();
   if (fate < CUT) return void response.destroy();
   // Mostly soon, now and then about as late as the promise allows.
-  await systemClock.sleep(5 + (random() < 0.15 ? random() * (APPLY_MAX_MS - 60) : random() * 100));
+  await systemClock.sleep(5 + (random() < 0.12 ? random() * (APPLY_MAX_MS - 60) : random() * 100));
   if (systemClock.monotonic() - since > APPLY_MAX_MS) return void response.destroy();
   apply(service, what, reference);
   if (fate < 2 * CUT) return void response.destroy();
