@@ -13,6 +13,20 @@ it('every boundary of every scenario, on both sides', { timeout: 610_000 }, asyn
   expect(code).toBe(0);
 });
 
+it('seeded storms heal, and each seed leaves one trace', { timeout: 310_000 }, async () => {
+  const { stdout, stderr } = await node('testing/sim/main.js', ['--seeds', '40', '--json'], {
+    timeoutMs: 300_000,
+  });
+  expect(lastJson(stdout), stderr).toMatchObject({
+    runs: 40,
+    duplicates: 0,
+    lost: 0,
+    untrue: 0,
+    stuck: 0,
+    broken: 0,
+  });
+});
+
 it('every planted bug is caught', { timeout: 610_000 }, async () => {
   const { stdout, stderr } = await node('testing/sim/main.js', ['--mutants', '--json'], {
     timeoutMs: 600_000,

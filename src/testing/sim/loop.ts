@@ -86,6 +86,37 @@ async function loopScenario(
   }
 }
 
+/**
+ * A crash during recovery, exhaustively: for each crash, its recovery is run clean and counted, and crashed again at
+ * each of its own boundaries.
+ */
+export async function pairLoop(options: LoopOptions): Promise<{ totals: Totals; failures: Failure[] }> {
+  const totals = zero();
+  const failures: Failure[] = [];
+  const { sandbox } = options;
+  const { index: shard, of } = options.shard ?? { index: 0, of: 1 };
+  for (const scenario of options.scenarios) {
+    const clean = await run(scenario, { sandbox });
+    totals.scenarios++;
+    totals.boundaries += clean.boundaries.length;
+    const expected = JSON.stringify(essence(clean.witness.state));
+    const firsts = plansOf(scenario, clean.boundaries, false).filter(({ mode }) => mode === 'crash');
+    for (const [i, { crash: first }] of firsts.entries()) {
+      if (i % of !== shard) continue;
+      const recovery = (await run(scenario, { sandbox, crashes: [first] })).lives[1] ?? [];
+      for (const { crash: second } of plansOf(scenario, recovery, false).filter(
+        ({ mode }) => mode === 'crash',
+      )) {
+        const both = await run(scenario, { sandbox, crashes: [first, second] });
+        const at = [first, second].map(({ boundary, side }) => `${side} ${boundary}`).join(', then ');
+        tally(both, `--pairs --scenario "${scenario.name}"  # ${at}`, totals, failures, expected);
+      }
+      options.onRun?.(scenario.name, i + 1, firsts.length);
+    }
+  }
+  return { totals, failures };
+}
+
 interface Plan {
   readonly mode: Mode;
   readonly crash: Crash;
@@ -157,7 +188,7 @@ function noteFindings({ witness }: Run): readonly string[] {
   return found;
 }
 
-function tally(
+export function tally(
   { verdict, witness, crashes }: Run,
   repeat: string,
   totals: Totals,
@@ -188,7 +219,7 @@ function tally(
   if (findings.length > 0) failures.push({ repeat, findings });
 }
 
-function zero(): Totals {
+export function zero(): Totals {
   return {
     scenarios: 0,
     boundaries: 0,

@@ -9,9 +9,10 @@ import { parseArgs } from 'node:util';
 import { inlineSandbox } from '../inline-sandbox.ts';
 import { forbidAmbient } from './guard.ts';
 import type { Side } from './life.ts';
-import { crashLoop, type Failure, type LoopOptions, type Mode, type Totals } from './loop.ts';
+import { crashLoop, type Failure, type LoopOptions, type Mode, pairLoop, type Totals, zero } from './loop.ts';
 import { MUTANTS } from './mutants.ts';
 import { SCENARIOS } from './scenarios.ts';
+import { seedRun } from './seeds.ts';
 import { shards } from './shards.ts';
 
 const { values } = parseArgs({
@@ -19,6 +20,9 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
     full: { type: 'boolean', default: false },
     mutants: { type: 'boolean', default: false },
+    pairs: { type: 'boolean', default: false },
+    seeds: { type: 'string' },
+    seed: { type: 'string', default: '1' },
     scenario: { type: 'string' },
     mode: { type: 'string', default: 'crash' },
     boundary: { type: 'string' },
@@ -36,6 +40,8 @@ machine that freezes there and goes on later, and with a message that arrives th
 
   --json                     totals as JSON on the last line
   --full                     both sides of every boundary in every mode, also where they cannot differ
+  --pairs                    a crash, and another during its recovery: every pair (minutes)
+  --seeds N --seed S         N random runs from seed S on: crashes, messages, a failing store and provider
   --mutants                  run the planted bugs; each must be caught
   --scenario NAME            only this scenario
   --mode crash|freeze|send --boundary N --side before|after
@@ -83,10 +89,21 @@ async function part(shard: { index: number; of: number }): Promise<Part> {
   };
   const allow = forbidAmbient();
   try {
-    return values.mutants ? { caught: await catchMutants(options, shard) } : await crashLoop(options);
+    if (values.mutants) return { caught: await catchMutants(options, shard) };
+    if (values.pairs) return await pairLoop(options);
+    return values.seeds === undefined ? await crashLoop(options) : await runSeeds(options, shard);
   } finally {
     allow();
   }
+}
+
+async function runSeeds(options: LoopOptions, { index, of }: { index: number; of: number }): Promise<Part> {
+  const totals = zero();
+  const failures: Failure[] = [];
+  for (let i = index; i < Number(values.seeds); i += of) {
+    await seedRun(Number(values.seed) + i, options.scenarios, options.sandbox, totals, failures);
+  }
+  return { totals, failures };
 }
 
 async function catchMutants(

@@ -4,6 +4,7 @@
  */
 
 import { setImmediate as realTurn } from 'node:timers/promises';
+import { OutlastError } from '../../core/error.ts';
 import type { Owner, SessionId } from '../../core/ids.ts';
 import { phase } from '../../core/phase.ts';
 import { openDecisions } from '../../core/state.ts';
@@ -49,7 +50,10 @@ export interface RunOptions {
 export interface Run {
   readonly verdict: Verdict;
   readonly witness: Witness;
+  /** Of the first life. */
   readonly boundaries: readonly string[];
+  /** Of each life, in order. */
+  readonly lives: readonly (readonly string[])[];
   readonly crashes: number;
   /** One line per event: equal for equal seeds. */
   readonly trace: readonly string[];
@@ -60,6 +64,8 @@ const LEASE_MS = 15_000;
 const SWEEP_MS = 10_000;
 /** A small heap: the simulator makes thousands. */
 const LIMITS = { heapMb: 8 };
+/** Looks for rest after the last act: at what came in last, and at what a crash left. */
+const LOOKS = 4;
 /** Virtual time after which a session that works on is stuck. */
 const BOUND_MS = 6 * 3_600_000;
 
@@ -83,6 +89,7 @@ class Simulation {
   private readonly entropy = seededEntropy(7);
   private readonly trace: string[] = [];
   private session: SessionId | null = null;
+  private readonly lives: Life[] = [];
   private crashes = 0;
   private readonly events: ReturnType<typeof decode>[] = [];
   private questions = 0;
@@ -111,7 +118,9 @@ class Simulation {
     const stuck: string[] = [];
     for (const [index, act] of this.scenario.acts.entries()) {
       for (;;) {
-        const outcome = await this.until(current, () => this.perform(api, act, `act-${index}`));
+        const outcome = await this.until(current, () =>
+          this.patiently(() => this.perform(api, act, `act-${index}`)),
+        );
         if (outcome === 'done') break;
         if (outcome === 'stuck') {
           stuck.push(`act ${index} (${act.do}) did not come to rest: ${this.describe()}`);
@@ -121,13 +130,16 @@ class Simulation {
       }
       if (stuck.length > 0) break;
     }
-    // The looks below are the judge's own; nothing is planted there.
-    const boundaries = first.boundaries.slice();
+    // The looks below are the judge's own; nothing is counted there.
+    const lives = this.lives.map((life) => life.boundaries.slice());
     if (first.frozen) await this.thaw(first, current);
     // What came in last, from another client or from the thawed machine, is still to be worked on.
     const session = this.session;
-    for (let look = 0; look < 2 && session && stuck.length === 0; look++) {
-      const outcome = await this.until(current, () => this.restWithPerson(api, session));
+    for (let look = 0; look < LOOKS && session && stuck.length === 0; look++) {
+      const outcome = await this.until(current, () =>
+        this.patiently(() => this.restWithPerson(api, session)),
+      );
+      if (outcome === 'crashed') ({ life: current, api } = this.next());
       if (outcome === 'stuck') stuck.push(`it did not come to rest at the end: ${this.describe()}`);
     }
     current.end();
@@ -143,7 +155,7 @@ class Simulation {
       questionsMinimum: fewestQuestions(this.events),
     };
     const { trace, witness, crashes } = this;
-    return { verdict, witness, boundaries, crashes, trace };
+    return { verdict, witness, boundaries: lives[0] ?? [], lives, crashes, trace };
   }
 
   private live(): { life: Life; api: Outlast } {
@@ -220,6 +232,18 @@ class Simulation {
     this.options.mutation?.crashed?.();
     this.clock.elapse(LEASE_MS + 1);
     return this.live();
+  }
+
+  /** A client does what an error tells it to do: it tries again, under the same key. */
+  private async patiently(work: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof OutlastError) || error.action !== 'retry') throw error;
+        await this.clock.sleep(100);
+      }
+    }
   }
 
   private async perform(api: Outlast, act: Act, key: string): Promise<void> {

@@ -1,0 +1,95 @@
+/**
+ * Seeded runs: several crashes, a message from outside, a store and a provider that fail now and then, answers that get
+ * lost. Then everything heals, and the session must come to rest with nothing done twice, lost or told wrongly.
+ *
+ * Z1  A seed names a run completely: run twice, it leaves the same trace.
+ */
+
+import { OutlastError } from '../../core/error.ts';
+import { seededEntropy } from '../../lib/entropy.ts';
+import { ModelError } from '../../models/port.ts';
+import type { Sandbox } from '../../sandbox/port.ts';
+import type { Store } from '../../store/port.ts';
+import type { Failure, Totals } from './loop.ts';
+import { tally } from './loop.ts';
+import { type Mutation, run } from './run.ts';
+import { NOTE, type Scenario } from './scenarios.ts';
+
+interface Dice {
+  /** 0 ≤ n < `below`. */
+  roll(below: number): number;
+  chance(percent: number): boolean;
+}
+
+/** Storms come to an end: after this many faults everything heals. */
+const FAULTS = 6;
+
+export async function seedRun(
+  seed: number,
+  scenarios: readonly Scenario[],
+  sandbox: () => Sandbox,
+  totals: Totals,
+  failures: Failure[],
+): Promise<void> {
+  const first = await once(seed, scenarios, sandbox);
+  const second = await once(seed, scenarios, sandbox);
+  const same = JSON.stringify(first.trace) === JSON.stringify(second.trace);
+  const more = same ? [] : [`seed ${seed} run twice leaves two traces`];
+  tally(first, `--seed ${seed} --seeds 1`, totals, failures, undefined, more);
+}
+
+async function once(
+  seed: number,
+  scenarios: readonly Scenario[],
+  sandbox: () => Sandbox,
+): ReturnType<typeof run> {
+  const dice = diceOf(seed);
+  const scenario = scenarios[dice.roll(scenarios.length)] as Scenario;
+  const crashes = Array.from({ length: dice.roll(5) }, () => ({
+    boundary: 1 + dice.roll(80),
+    side: dice.chance(50) ? ('before' as const) : ('after' as const),
+  }));
+  const isStopped = scenario.acts.some((act) => act.do === 'stop');
+  const meanwhile =
+    dice.chance(50) && !isStopped
+      ? { boundary: 1 + dice.roll(60), side: 'before' as const, text: `${NOTE} seed ${seed}` }
+      : null;
+  return run(scenario, { crashes, meanwhile, sandbox, mutation: storm(dice) });
+}
+
+/** A store that refuses, or commits and does not say so; a provider that is overloaded. */
+function storm(dice: Dice): Mutation {
+  let left = FAULTS;
+  const strikes = (percent: number): boolean => left > 0 && dice.chance(percent) && left-- > 0;
+  return {
+    store: (store: Store) =>
+      new Proxy(store, {
+        get(target, key) {
+          if (key !== 'commit') return Reflect.get(target, key);
+          return async (commit: Parameters<Store['commit']>[0]) => {
+            if (strikes(4)) throw new OutlastError('store.busy', 'The store is busy.');
+            const result = await target.commit(commit);
+            // An input is repeated by its sender, under its key; only the holder repeats a commit by itself.
+            if (commit.epoch !== null && strikes(4))
+              throw new OutlastError('store.failed', 'The answer was lost.');
+            return result;
+          };
+        },
+      }),
+    model: (model) => ({
+      ...model,
+      async generate(request, options) {
+        if (strikes(15)) throw new ModelError('overloaded', 'The provider is overloaded.', { retry: true });
+        return model.generate(request, options);
+      },
+    }),
+  };
+}
+
+function diceOf(seed: number): Dice {
+  const { next } = seededEntropy(seed);
+  return {
+    roll: (below) => Math.floor(next() * below),
+    chance: (percent) => next() * 100 < percent,
+  };
+}
