@@ -172,6 +172,7 @@ class Simulation {
         return undefined;
       },
     });
+    this.lives.push(current);
     const tools = this.world
       .tools()
       .map((tool) => current.port(tool.spec.name, mutation?.tool?.(tool) ?? tool));
