@@ -63,7 +63,7 @@ export async function createOutlast(
   const clock = systemClock;
   const model = modelOf(options.model, env);
   const sealer = openSeal(dataDir ? await sealKey(dataDir, env) : randomSealKey());
-  const store = options.store ?? (dataDir ? await sqliteStore({ dir: dataDir }) : memoryStore(clock));
+  const store = options.store ?? (dataDir ? await openStore(dataDir, report) : memoryStore(clock));
   const shelf = dataDir ? directoryShelf(join(dataDir, 'engines')) : memoryShelf();
   const sandbox = await quickjsSandbox({ mode: 'thread', shelf });
   const ports: Ports = {
@@ -87,6 +87,17 @@ export async function createOutlast(
   };
   const driver = leaseDriver({ store, clock, report });
   return { ...outlast(ports, driver, parseOwner(options.owner ?? 'local')), about };
+}
+
+/** Damage is told at once: the sessions it touches are readable in part, the others work. */
+async function openStore(dir: string, report: (line: string) => void): Promise<Store> {
+  const store = await sqliteStore({ dir });
+  const { structure, sessions } = store.findings();
+  if (structure !== null) report(`the database is damaged: ${structure}`);
+  for (const { session, readableTo, acknowledged, reason } of sessions) {
+    report(`${session} is damaged: readable to event ${readableTo} of ${acknowledged}: ${reason}`);
+  }
+  return store;
 }
 
 function modelOf(

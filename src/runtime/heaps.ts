@@ -138,7 +138,11 @@ export class Heaps {
     try {
       return this.ports.sealer.open(bytes, `heap:${session}`);
     } catch (cause) {
-      throw new OutlastError('blob.forged', 'An image does not open under this key.', { cause });
+      const why = cause instanceof Error ? cause.message : 'it does not open';
+      throw new OutlastError('blob.forged', `a heap image does not open: ${why}`, {
+        next: 'start with the OUTLAST_KEY or keys/seal.key that was in use when it was sealed',
+        cause,
+      });
     }
   }
 

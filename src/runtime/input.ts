@@ -40,7 +40,10 @@ export async function appendInput(
       return { state, events };
     }
     // The head moved under us: fold and decide again. A store that says so without a longer log is broken.
-    assert(result.status === 'conflict' && result.head > log.state.head, 'a conflict means that the log has grown');
+    assert(
+      result.status === 'conflict' && result.head > log.state.head,
+      'a conflict means that the log has grown',
+    );
   }
 }
 

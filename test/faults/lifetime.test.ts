@@ -80,7 +80,7 @@ it('B095 a timer fires although messages and other timers came before it', async
     sandbox,
     model: (request) => {
       const said = instructions(request);
-      const source = `const fired = []; for (const m of [10, 20, 30]) {
+      const source = `const fired = []; for (const m of [30, 10, 20]) {
         setTimeout(() => { fired.push(m); console.log('fired', m); }, m * 60_000); } 'armed'`;
       if (said.length === 1)
         return results(request).length === 0 ? calls(['code', { source }]) : say('armed');

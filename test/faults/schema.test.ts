@@ -21,10 +21,16 @@ it.each([
   ['B025 an event of an unknown kind', { kind: 'session.blessed', version: 1, body: '{"by":"a newer one"}' }],
   ['B189 an event of a newer version', { kind: 'message.read', version: 99, body: '{"turn":1,"step":1}' }],
 ])('%s is kept, the session is readable, and nothing runs on it', async (_title, event) => {
-  const h = given({ model: () => say('done') });
+  const held = gate();
+  const h = given({
+    model: (request) => (instructions(request).includes('work') ? held.pass(say('never')) : say('done')),
+  });
   const id = await h.start('go');
   const other = await h.start('be well');
   await h.rest(id);
+  await h.done(h.api.send(id, 'work'));
+  await h.until(() => held.reached === 1, 'a turn in the middle');
+  h.end();
   await append(h, id, event);
   h.restart();
   const before = await h.store.read(id, 0, 1_000);
@@ -36,7 +42,7 @@ it.each([
 
   expect(await h.store.read(id, 0, 1_000)).toEqual(before);
   expect(before.at(-1)).toMatchObject(event);
-  expect(h.requests).toHaveLength(2);
+  expect(held.reached).toBe(1);
   expect(await h.done(h.api.inspect(id))).toMatchObject({
     phase: 'paused',
     lastTurn: { text: 'done' },

@@ -27,6 +27,8 @@ it('B004 a reply that was cut before it said anything leaves nothing behind', as
   await h.done(h.api.interrupt(id));
   for (const text of ['two', 'three', 'four', 'five']) await h.tell(id, text);
 
+  const { transcript } = await h.state(id);
+  expect(transcript.filter((item) => item.kind === 'reply' && item.parts.length === 0)).toEqual([]);
   const { prompt } = toCall(h.requests[4] as ModelRequest);
   expect(prompt.filter((message) => message.role === 'assistant')).toEqual([]);
   expect(instructions(h.requests[4])).toEqual(['one', 'two', 'three', 'four', 'five']);
