@@ -20,9 +20,10 @@ export function phase(s: State): Phase {
   const { status, quarantine } = s.lifetime;
   if (status === 'stopped' || status === 'stopping') return status;
   if (status === 'paused' || quarantine !== null || s.foreign.length > 0) return 'paused';
-  if (s.turn === null && s.inbox.unread.length === 0) return atRest(s);
   const { choices, calls } = next(s, s.at);
+  // Also without a turn: what a cell left in the background goes on, and the log moves by itself.
   if (choices.length > 0 || calls.length > 0) return 'working';
+  if (s.turn === null && s.inbox.unread.length === 0) return atRest(s);
   if (openDecisions(s).length > 0) return 'awaiting_decision';
   const waitsForTimer = s.heap.pending.some((call) => call.on === 'timer' && !call.answer);
   return waitsForTimer ? 'sleeping' : 'working';

@@ -3,7 +3,8 @@
 import { afterEach, expect } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import type { ModelRequest } from '../../src/core/message.ts';
-import { type Harness, type HarnessOptions, harness } from '../../src/testing/harness.ts';
+import type { Json } from '../../src/lib/json.ts';
+import { calls, type Harness, type HarnessOptions, harness, say } from '../../src/testing/harness.ts';
 import { inlineSandbox } from '../../src/testing/inline-sandbox.ts';
 
 const running: Harness[] = [];
@@ -56,6 +57,14 @@ export const present = (request: ModelRequest | undefined): string => {
 
 export const results = (request: ModelRequest | undefined) =>
   (request?.messages ?? []).flatMap((message) => (message.role === 'tool' ? message.results : []));
+
+/** A model that makes these calls, and says what became of them. */
+export const once =
+  (...asked: readonly (readonly [tool: string, input: Json])[]) =>
+  (request: ModelRequest) => {
+    const got = results(request);
+    return got.length === 0 ? calls(...asked) : say(got.map((r) => `${r.tool}: ${r.status}`).join(', '));
+  };
 
 export const books = (h: Harness): readonly string[] =>
   h.world.books.map(({ service, what }) => `${service}: ${what}`);

@@ -6,7 +6,7 @@ import { resultOf } from '../../src/core/slices/effect.ts';
 import { languageModel } from '../../src/models/language-model.ts';
 import { toCall } from '../../src/models/prompt.ts';
 import { calls, gate, read, say, tool } from '../../src/testing/harness.ts';
-import { events, given, instructions, notes, responses, results, sandbox } from './kit.ts';
+import { events, given, instructions, notes, present, responses, results, sandbox } from './kit.ts';
 import { streaming } from './streams.ts';
 
 const USAGE = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
@@ -141,6 +141,36 @@ it('B028 a giant output that comes late is cut as well', async () => {
 
   expect(notes(h.requests[1]).join()).toContain('is settled now: done');
   expect(JSON.stringify(h.requests[1]).length).toBeLessThan(25_000);
+});
+
+it.each([
+  ['B043 what was sent is the beginning of what is sent next, by any worker', 0],
+  ['B155 a day later the beginning is still the same; the time stands at the end', 86_400_000],
+])('%s', async (_title, later) => {
+  const h = given({
+    sandbox,
+    model: (request) =>
+      results(request).length < instructions(request).length
+        ? calls(['code', { source: 'let x = 1' }])
+        : say('ok'),
+  });
+  const id = await h.start('one');
+  await h.rest(id);
+  h.clock.elapse(later);
+  await h.tell(id, 'two');
+  h.restart();
+  await h.tell(id, 'three');
+
+  for (const [index, request] of h.requests.entries()) {
+    const before = h.requests[index - 1] ?? request;
+    const sent = JSON.stringify(before.messages.slice(0, -1)).slice(0, -1);
+    expect(JSON.stringify(request.messages).startsWith(sent)).toBe(true);
+    expect([request.system, request.tools]).toEqual([before.system, before.tools]);
+    expect(JSON.stringify([request.system, request.tools, request.messages.slice(0, -1)])).not.toMatch(
+      /2026-/,
+    );
+    expect(present(request)).toMatch(/^\[outlast\] The present\ntime: 2026-/);
+  }
 });
 
 it('B105 the model is told which call was interrupted and that its outcome is unknown', async () => {

@@ -111,7 +111,7 @@ test('who watches through a kill sees the rest, once', async () => {
     .map((line) => JSON.parse(line));
   const last = lines.pop();
   expect(lines.map(({ seq }) => seq)).toEqual(lines.map((_, index) => index + 1));
-  expect(lines.at(-1).kind).toBe('session.stopped');
+  expect(lines.at(-1).kind, JSON.stringify(last)).toBe('session.stopped');
   expect(last).toMatchObject({ ended: true, after: lines.length });
 }, 60_000);
 

@@ -31,17 +31,28 @@ export interface Frozen {
 const FREEZE_MS = 16_000;
 const EFFECTS = 24;
 
-export async function freeze(options: {
+interface FreezeOptions {
   readonly dataDir: string;
   readonly server: Server;
   readonly outside: string;
   readonly books: string;
   readonly seed: number;
   readonly signal: AbortSignal;
-}): Promise<Frozen> {
+}
+
+export async function freeze(options: FreezeOptions): Promise<Frozen> {
+  const { server, books, signal } = options;
+  const person = new Person({ url: server.url, books, name: 'freeze', signal });
+  try {
+    return await watch(person, options);
+  } finally {
+    await person.leave();
+  }
+}
+
+async function watch(person: Person, options: FreezeOptions): Promise<Frozen> {
   const { dataDir, server, outside, books, seed, signal } = options;
   const { next: random } = seededEntropy(seed);
-  const person = new Person({ url: server.url, books, name: 'freeze', signal });
   const batch: Batch = {
     id: 'r0freeze',
     shape: SHAPES[Math.floor(random() * SHAPES.length)] ?? 'row',
@@ -63,7 +74,6 @@ export async function freeze(options: {
 
   const inspection = await person.rest();
   const { log, verification } = await person.look();
-  await person.leave();
   const { batches, followed } = person;
   const rows = readBooks(books).filter(({ what }) => what.startsWith('r0freeze'));
   const verdict = judge({ batches, followed, log, inspection, verification, rows, stuck: [] });

@@ -135,7 +135,7 @@ export class Person {
   }
 
   private async follow(session: string): Promise<void> {
-    const { signal } = this.watching;
+    const signal = AbortSignal.any([this.watching.signal, this.options.signal]);
     while (!signal.aborted) {
       try {
         const after = this.followed.length;

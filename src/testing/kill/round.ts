@@ -105,8 +105,8 @@ class Play {
       this.isOver = true;
       await Promise.allSettled([killing, correcting]);
       this.stuckAt.abort();
+      await person.leave();
     }
-    await person.leave();
     const { batches, followed, resumed, restless } = person;
     const verdict = judge({
       batches,

@@ -45,6 +45,10 @@ export const WEB = String.raw`(P, calls, URL, URLSearchParams) => {
     clone() { return new Response({ ...this, body: this.#body }); }
   }
 
+  // What a person confirmed has no status of its own: it happened, and that is all there is to know.
+  const heard = (answer) =>
+    typeof answer.status === 'number' ? answer : { status: 200, statusText: 'confirmed', body: answer };
+
   const request = (input, init) => {
     const url = new URL(typeof input === 'string' || input instanceof URL ? input : input.url ?? input).href;
     const { method = 'GET', body = null } = init;
@@ -62,7 +66,7 @@ export const WEB = String.raw`(P, calls, URL, URLSearchParams) => {
     };
   };
   const fetch = async (input, init = {}) =>
-    calls.ask('fetch', P.quote(request(input, init ?? {})), (answer) => new Response(answer));
+    calls.ask('fetch', P.quote(request(input, init ?? {})), (answer) => new Response(heard(answer)));
 
   const hidden = new Set([...Reflect.ownKeys(Object.prototype), 'then', 'toJSON']);
   const isName = (name) => {
