@@ -1,6 +1,8 @@
 /** `outlast follow`: the log from an offset, live, until the session ends. Reads only. */
 
 import type { Client } from '../client/client.ts';
+import { OutlastError } from '../core/error.ts';
+import { systemClock } from '../lib/clock.ts';
 import { EXIT, UsageError } from './exit.ts';
 import { COMMAND } from './name.ts';
 import { narrator } from './narrate.ts';
@@ -9,6 +11,8 @@ import { text, type Verb } from './verb.ts';
 import { patience } from './watch.ts';
 import { whichSession } from './which.ts';
 
+/** Between two looks for a server that is not there. */
+const PAUSE_MS = 300;
 const ENDED: readonly string[] = ['stopped', 'completed'];
 /** Events after which a session may be over. */
 const LAST_ONES: readonly string[] = ['session.stopped', 'response.surfaced'];
@@ -32,7 +36,7 @@ export const run: Verb = async ({ args: [which = ''], options, terminal }) => {
     if (terminal.json) terminal.data(value);
     else for (const line of tell(value)) terminal.say(line);
     after = value.seq;
-    if (after >= head && LAST_ONES.includes(value.kind)) end = await endOf(outlast, session);
+    if (after >= head && LAST_ONES.includes(value.kind)) end = await endOf(outlast, session, leave);
   }
   await events.return();
   if (leave.aborted) {
@@ -42,10 +46,18 @@ export const run: Verb = async ({ args: [which = ''], options, terminal }) => {
   return EXIT.ok;
 };
 
-/** The number of the last event, once the session is over; null while it is not. */
-async function endOf(outlast: Client, session: string): Promise<number | null> {
-  const { phase, head } = await outlast.inspect(session);
-  return ENDED.includes(phase) ? head : null;
+/** The number of the last event, once the session is over; null while it is not. As patient as the following itself. */
+async function endOf(outlast: Client, session: string, leave: AbortSignal): Promise<number | null> {
+  while (!leave.aborted) {
+    try {
+      const { phase, head } = await outlast.inspect(session);
+      return ENDED.includes(phase) ? head : null;
+    } catch (error) {
+      if (!(error instanceof OutlastError) || error.code !== 'server.unreachable') throw error;
+      await systemClock.sleep(PAUSE_MS, leave);
+    }
+  }
+  return null;
 }
 
 function leaveOnSignal(): AbortSignal {

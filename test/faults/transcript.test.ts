@@ -206,8 +206,8 @@ it('B105 what an interrupted cell had done, and what it had sent, is told with i
   const id = await h.start('pay, then wait');
   await h.until(() => held.reached === 1, 'a cell that waits');
   await h.done(h.api.interrupt(id));
-  await h.tell(id, 'what happened?');
-
+  await h.done(h.api.send(id, 'what happened?'));
+  await h.until(() => h.requests.length === 2, 'the next request');
   expect(results(h.requests[1])[0]?.text).toBe(
     'Interrupted while it ran. ' +
       'What it did outside stands: e1 (pay service) done; e2 (slow service) outcome unknown so far.',
