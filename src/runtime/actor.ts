@@ -53,6 +53,9 @@ function hasWork(s: State, now: number): boolean {
   return choices.length > 0 || calls.length > 0;
 }
 
+const isStoreFailure = (error: unknown): boolean =>
+  error instanceof OutlastError && error.code.startsWith('store.');
+
 class Actor {
   private readonly log: Log;
   private readonly context: DriveContext;
@@ -98,6 +101,7 @@ class Actor {
       await this.drain();
       await this.letGo();
     } catch (error) {
+      if (isStoreFailure(error)) await this.giveBack();
       if (!(error instanceof OutlastError && error.code === 'lease.lost')) throw error;
       await this.lostLease();
     } finally {
@@ -260,6 +264,16 @@ class Actor {
   private async letGo(): Promise<void> {
     if (this.running.size > 0) return; // Aborted by a shutdown with work in flight: the lease says so by not being clean.
     await this.ports.store.release(this.log.session, this.performer.epoch);
+  }
+
+  /** A store that fails is not this session's doing: with no request in flight the lease goes back as if nothing had been. */
+  private async giveBack(): Promise<void> {
+    const hasSent = [...this.running.keys()].some((key) => key.startsWith('call:'));
+    if (hasSent) return;
+    const { session } = this.log;
+    await this.ports.store
+      .release(session, this.performer.epoch)
+      .catch((error: unknown) => this.ports.report(`${session}: the lease was not given back`, error));
   }
 
   /** A3. */

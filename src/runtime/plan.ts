@@ -51,8 +51,10 @@ export function planGuestCalls(
     const args = parse(call.args);
     const { guestCall } = call;
     if (call.name === 'timer') {
-      const ms =
-        isRecord(args) && typeof args.ms === 'number' && args.ms > 0 ? Math.min(args.ms, MAX_TIMER_MS) : 0;
+      const asked = isRecord(args) && typeof args.ms === 'number' && args.ms > 0 ? args.ms : 0;
+      // With no turn open nobody waits for it: a loop of timers left behind must not keep the log moving for ever.
+      const floor = s.turn === null ? BACKGROUND_TIMER_MS : MIN_TIMER_MS;
+      const ms = Math.min(Math.max(asked, floor), MAX_TIMER_MS);
       return [
         { kind: 'timer.set', timer: mint.timer(s.counters, timers++), due: s.at + ms, cell, guestCall },
       ];
@@ -68,6 +70,8 @@ export function planGuestCalls(
   });
 }
 
+const MIN_TIMER_MS = 1;
+const BACKGROUND_TIMER_MS = 1_000;
 const MAX_TIMER_MS = 365 * 24 * 3_600_000;
 
 function planCell(s: State, call: CallId, input: Json, sandbox: Pick<Sandbox, 'prepare'>): EventBody {

@@ -1,6 +1,7 @@
 /** Leases: two workers, frozen ones, renewals that hang, workers that end. One of them acts, and nothing is lost between. */
 
 import { expect, it } from 'vitest';
+import { OutlastError } from '../../src/core/error.ts';
 import { calls, gate, say, tool } from '../../src/testing/harness.ts';
 import { books, events, given, instructions, once, responses, results, sandbox } from './kit.ts';
 
@@ -218,3 +219,22 @@ function slowCells() {
   };
   return { sandbox: slow, entered: () => runs === 1, runs: () => runs };
 }
+
+it('B018 a store that is full for long sets no session aside: nobody died over it', async () => {
+  const h = given({ model: once(['post', { what: 'it' }]) });
+  let isFull = true;
+  // Leases and their first commit get through; what would have to be kept does not.
+  h.faulty.commit = async (commit) => {
+    const isReply = commit.events.some(({ kind }) => kind === 'model.completed');
+    if (isFull && isReply) throw new OutlastError('store.full', 'The disk is full.');
+    return h.store.commit(commit);
+  };
+  const id = await h.start('post it');
+  await h.until(() => h.reports.filter((line) => /ended with an error/.test(line)).length >= 6, 'six drives');
+  isFull = false;
+  await h.rest(id);
+
+  expect(await events(h, id, 'session.quarantined')).toEqual([]);
+  expect(books(h)).toEqual(['post: it']);
+  expect(await responses(h, id)).toEqual(['post: done']);
+});
