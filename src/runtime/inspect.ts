@@ -57,7 +57,7 @@ export interface LedgerRow {
   readonly at: number;
 }
 
-export function inspect(id: SessionId, s: State, _now: number): Inspection {
+export function inspect(id: SessionId, s: State): Inspection {
   const { contract, lifetime, heap } = s;
   const images = heap.chain ? [heap.chain.base, ...heap.chain.deltas] : [];
   return {

@@ -231,7 +231,7 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context): Sess
 
     async inspect(id) {
       const session = await own(id);
-      return inspect(session, await stateOf(session), ports.clock.now());
+      return inspect(session, await stateOf(session));
     },
 
     async list({ phase: wanted, after, limit = 50 } = {}) {

@@ -6,20 +6,9 @@
 import type { Event, ForeignEvent } from '../../core/event.ts';
 import { InvariantChecker } from '../../core/invariant.ts';
 import type { Inspection, Verification } from '../../protocol/schema.ts';
-import { fewestQuestions } from '../sim/judge.ts';
+import { fewestQuestions, type Verdict } from '../sim/judge.ts';
 import { type Batch, claimsIn } from './batch.ts';
 import type { Row } from './books.ts';
-
-export interface Verdict {
-  readonly duplicates: readonly string[];
-  readonly lost: readonly string[];
-  readonly untrue: readonly string[];
-  readonly stuck: readonly string[];
-  /** Broken invariants, a journal that does not lead to the heap that stands, events missed or seen twice. */
-  readonly broken: readonly string[];
-  readonly questions: number;
-  readonly questionsMinimum: number;
-}
 
 export interface Case {
   readonly batches: readonly Batch[];

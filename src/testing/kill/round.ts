@@ -6,9 +6,10 @@
 import type { When } from '../../core/message.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { seededEntropy } from '../../lib/entropy.ts';
+import type { Verdict } from '../sim/judge.ts';
 import { type Batch, SERVICES, SHAPES } from './batch.ts';
 import { readBooks } from './books.ts';
-import { dispatchesInDoubt, findingsOf, judge, type Verdict } from './judge.ts';
+import { dispatchesInDoubt, findingsOf, judge } from './judge.ts';
 import { Person } from './person.ts';
 import type { Server } from './processes.ts';
 

@@ -15,7 +15,10 @@ export interface Verdict {
   readonly lost: readonly string[];
   readonly untrue: readonly string[];
   readonly stuck: readonly string[];
-  /** Broken invariants, differences from the clean run, events that a follower missed or saw twice. */
+  /**
+   * Broken invariants, an end that is not that of the clean run, a journal that does not lead to the heap that stands,
+   * events that a follower missed or saw twice.
+   */
   readonly broken: readonly string[];
   readonly questions: number;
   readonly questionsMinimum: number;
