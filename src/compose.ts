@@ -29,6 +29,7 @@ import { sqliteStore } from './store/sqlite/open.ts';
 import { briefingOf } from './tools/briefing.ts';
 import { fetchTool } from './tools/fetch.ts';
 import type { Grant } from './tools/grant.ts';
+import { httpTool } from './tools/http.ts';
 import type { Tool } from './tools/port.ts';
 
 export interface OutlastOptions {
@@ -70,7 +71,7 @@ export async function createOutlast(
     store,
     model,
     sandbox,
-    tools: registry([...(grants.length > 0 ? [fetchTool({ grants, sealer })] : []), ...tools]),
+    tools: registry([...(grants.length > 0 ? reaching(fetchTool({ grants, sealer })) : []), ...tools]),
     clock,
     entropy: systemEntropy,
     bell: localBell(),
@@ -88,6 +89,9 @@ export async function createOutlast(
   const driver = leaseDriver({ store, clock, report });
   return { ...outlast(ports, driver, parseOwner(options.owner ?? 'local')), about };
 }
+
+/** Two ways to the granted services: from code, and without. */
+const reaching = (fetch: Tool): readonly Tool[] => [fetch, httpTool(fetch)];
 
 /** Damage is told at once: the sessions it touches are readable in part, the others work. */
 async function openStore(dir: string, report: (line: string) => void): Promise<Store> {

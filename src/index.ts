@@ -1,7 +1,7 @@
 /** Outlast: agent tasks that outlive their first result. The public names of the library. */
 
 export { type About, createOutlast, type OutlastOptions } from './compose.ts';
-export type { Capability, Finding, Outcome } from './core/capability.ts';
+export type { Audit, Capability, Finding, Outcome } from './core/capability.ts';
 export { type ErrorCode, OutlastError } from './core/error.ts';
 export { DEFAULT_LIMITS, type Event, type EventKind, type ForeignEvent, type Limits } from './core/event.ts';
 export { evolve, fold, initialState } from './core/evolve.ts';

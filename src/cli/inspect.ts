@@ -3,6 +3,7 @@
 import { systemClock } from '../lib/clock.ts';
 import { oneLine } from '../lib/text.ts';
 import type { Inspection } from '../protocol/schema.ts';
+import { answersTo } from './answers.ts';
 import { EXIT } from './exit.ts';
 import { ago, bytes, coloured, table } from './layout.ts';
 import { COMMAND } from './name.ts';
@@ -66,8 +67,10 @@ function decisions({ id, decisions }: Inspection, paint: Paint): string[] {
   return [
     paint.bold(paint.yellow('Open decisions')),
     ...decisions.flatMap((decision) => [
-      `${INDENT}${paint.bold(decision.id)} about ${decision.effect}: ${clean(decision.question)}`,
-      `${INDENT}  ${paint.dim(`${COMMAND} decide ${id} ${decision.id} ${decision.options.join('|')}`)}`,
+      `${INDENT}${paint.bold(decision.id)} ${decision.effect === null ? 'is asked' : `about ${decision.effect}`}: ${clean(decision.question)}`,
+      ...answersTo(decision).map(
+        (answer) => `${INDENT}  ${paint.dim(`${COMMAND} decide ${id} ${decision.id} ${answer}`)}`,
+      ),
     ]),
   ];
 }

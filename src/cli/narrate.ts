@@ -5,6 +5,7 @@
 
 import type { Event, EventOf, ForeignEvent } from '../core/event.ts';
 import { oneLine } from '../lib/text.ts';
+import { answersTo } from './answers.ts';
 import { COMMAND } from './name.ts';
 import { clean, type Paint } from './terminal.ts';
 
@@ -54,7 +55,7 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
   function requested(e: EventOf<'decision.requested'>): readonly string[] {
     return [
       yellow(`? ${bold(e.decision)} ${clean(e.question)}`),
-      ...e.options.map((option) => `    ${COMMAND} decide ${session} ${e.decision} ${option}`),
+      ...answersTo(e).map((answer) => `    ${COMMAND} decide ${session} ${e.decision} ${answer}`),
     ];
   }
 

@@ -167,6 +167,18 @@ Examples:
     load: () => import('./reopen.ts'),
   },
   {
+    name: 'ask',
+    summary: 'a question about the work; the task does not notice',
+    args: [SESSION, ['<question...>', 'what to ask; "-" reads it from stdin']],
+    help: `Its model answers from what it knows by now. Transcript, course and cost of the task stay as they are.
+
+Examples:
+  outlast ask last "How far are you?"
+  outlast ask ses_3f9k "Which account did you use, and why?"`,
+    isRemote: true,
+    load: () => import('./ask.ts'),
+  },
+  {
     name: 'decide',
     summary: 'answer an open question',
     args: [

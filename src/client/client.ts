@@ -17,6 +17,7 @@ import type { DecisionAnswer, Event, ForeignEvent, Limits } from '../core/event.
 import type { When } from '../core/message.ts';
 import { type EventsPage, pathOf } from '../protocol/routes.ts';
 import type {
+  Asked,
   Health,
   Inspection,
   PhaseAnswer,
@@ -54,6 +55,8 @@ export interface Waiting {
 export interface Client {
   start(options: StartOptions & Waiting): Promise<Started>;
   send(session: string, message: string, options?: { key?: string; when?: When } & Waiting): Promise<Receipt>;
+  /** A question about the work; the session does not notice. */
+  ask(session: string, question: string, options?: Keyed): Promise<Asked>;
   inspect(session: string, options?: Waiting): Promise<Inspection>;
   list(query?: { phase?: string; after?: string; limit?: number } & Waiting): Promise<Rows>;
   events(session: string, query?: { after?: number; limit?: number } & Waiting): Promise<EventsPage>;
@@ -100,6 +103,8 @@ export function client({ url, token, fetch = globalThis.fetch }: ClientOptions):
       request(to, { path: pathOf('start'), body, ...given({ key, signal }) }),
     send: (session, message, { when = 'next', ...options } = {}) =>
       request(to, { path: pathOf('send', session), body: { message, when }, ...options }),
+    ask: (session, question, options = {}) =>
+      request(to, { path: pathOf('ask', session), body: { question }, ...options }),
     inspect: (session, options = {}) => request(to, { path: pathOf('inspect', session), ...options }),
     list: ({ signal, ...query } = {}) => request(to, { path: pathOf('list'), query, ...given({ signal }) }),
     events: (session, { signal, ...query } = {}) =>

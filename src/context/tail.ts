@@ -1,6 +1,6 @@
 /** The tail of the context: the present, rendered from its slices. Volatile, so it stands last. */
 
-import { openDecisions, type State, unknownEffects } from '../core/state.ts';
+import { type Decision, openDecisions, type State, unknownEffects } from '../core/state.ts';
 import { oneLine } from '../lib/text.ts';
 
 export function present(s: State): string {
@@ -8,10 +8,14 @@ export function present(s: State): string {
     `time: ${new Date(stepTime(s)).toISOString()}`,
     ...liveObjects(s),
     ...unknowns(s),
-    ...openDecisions(s).map((d) => `open decision ${d.id}: a person is asked about ${d.effect}`),
+    ...openDecisions(s).map((d) => `open decision ${d.id}: a person is asked ${about(d)}`),
+    ...s.timers.map((timer) => `timer ${timer.id}: until ${new Date(timer.due).toISOString()}`),
   ];
   return `[outlast] The present\n${lines.join('\n')}`;
 }
+
+const about = ({ effect, question }: Decision): string =>
+  effect === null ? `"${oneLine(question, 120)}"` : `about ${effect}`;
 
 function stepTime(s: State): number {
   return s.turn?.step.phase === 'generating' ? s.turn.step.startedAt : s.at;

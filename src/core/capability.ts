@@ -10,6 +10,8 @@ export type Capability =
   | { readonly kind: 'keyed'; readonly retentionMs: number }
   /** The service can be asked for our reference, once nothing can arrive any more: `lateMs` after the takeover. */
   | { readonly kind: 'queryable'; readonly lateMs: number }
+  /** An extra can be undone: sent again at once, looked at `lateMs` after the doubt, and all but one undone. */
+  | { readonly kind: 'cancelable'; readonly lateMs: number }
   /** None of these; the default for anything that writes: one question to a person. */
   | { readonly kind: 'blind' };
 
@@ -30,10 +32,18 @@ export type Finding =
   /** The service could not be asked. */
   | { readonly status: 'unclear'; readonly reason: string };
 
+/** What looking for extras brought: what stands now, and how many were undone. */
+export interface Audit {
+  readonly finding: Finding;
+  readonly undone: number;
+}
+
 /** How a finding came about; `outlast inspect` shows it. */
 export type Evidence =
   | 'answered' // the service's answer to the repeated call
   | 'queried' // the service was asked for our reference
+  | 'audited' // the service was asked for all that stands under our reference, and extras were undone
+  | 'unsent' // the holder knows that the request never left
   | 'person' // a person decided
   | 'late' // a former holder handed its result in
   | 'gave-up'; // a read that failed as often as the limits allow

@@ -151,7 +151,9 @@ export function answer(
   if (decision.moot) {
     throw new OutlastError(
       'decision.closed',
-      `${id} needs no answer any more: the effect was settled by evidence.`,
+      decision.effect === null
+        ? `${id} needs no answer any more: whoever asked does not wait for it.`
+        : `${id} needs no answer any more: the effect was settled by evidence.`,
       {
         next: 'look at the ledger: outlast inspect ID',
       },
@@ -162,7 +164,26 @@ export function answer(
       next: 'decide with one of these',
     });
   }
+  if (choice.answer === 'answer') checkAnswer(id, decision.choices, choice.text);
   return [{ kind: 'decision.made', decision: id as DecisionId, ...choice }];
+}
+
+function checkAnswer(id: string, choices: readonly string[], text: string): void {
+  if (text.trim() === '') {
+    throw new OutlastError('decision.invalid', `An answer to ${id} needs its text.`, {
+      next: 'say it: outlast decide SESSION DECISION answer "…"',
+    });
+  }
+  if (text.length > MESSAGE_MAX) {
+    throw new OutlastError('decision.invalid', `An answer has at most ${MESSAGE_MAX} characters.`, {
+      next: 'say it in fewer words',
+    });
+  }
+  if (choices.length > 0 && !choices.includes(text)) {
+    throw new OutlastError('decision.invalid', `${id} takes one of these answers: ${choices.join(', ')}.`, {
+      next: 'answer with one of them, word for word',
+    });
+  }
 }
 
 function checkText(text: string): void {

@@ -34,6 +34,7 @@ export const ERRORS = {
   'lease.lost': 'stop',
   'tool.invalid': 'stop',
   'model.unknown': 'stop',
+  'model.failed': 'retry',
   'server.unreachable': 'stop',
   'port.taken': 'stop',
   'server.closing': 'retry',

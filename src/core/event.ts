@@ -89,6 +89,9 @@ export type CellEnd =
 
 export type AbortReason = 'time' | 'memory' | 'output' | 'poisoned' | 'lost' | 'interrupted' | 'stuck';
 
+/** What a suspended call or cell waits for. */
+export type Awaited = DecisionId | TimerId;
+
 export type DecisionAnswer = 'approve' | 'reject' | 'done' | 'not-done' | 'answer';
 
 export type EventBody =
@@ -159,12 +162,14 @@ export type EventBody =
       readonly partial: string;
     }
   | { readonly kind: 'call.refused'; readonly call: CallId; readonly code: string; readonly message: string }
-  | { readonly kind: 'call.suspended'; readonly call: CallId; readonly on: DecisionId }
+  | { readonly kind: 'call.suspended'; readonly call: CallId; readonly on: Awaited }
   | {
       readonly kind: 'progress.noted';
       readonly turn: number;
       readonly step: number;
       readonly text: string;
+      /** Who noted it with the tool `progress`; null for what stands beside the calls of a reply. */
+      readonly origin: Origin | null;
     }
   | {
       readonly kind: 'response.surfaced';
@@ -220,7 +225,8 @@ export type EventBody =
       readonly effect: EffectId;
       readonly epoch: number;
       readonly attempt: number;
-      readonly outcome: Outcome;
+      /** `absent`: the request never left. */
+      readonly outcome: Outcome | { readonly status: 'absent' };
     }
   // ── sandbox ──────────────────────────────────────────────────────────────────────────────────────────────
   | {
@@ -250,7 +256,7 @@ export type EventBody =
       readonly message: string;
       readonly output: string;
     }
-  | { readonly kind: 'cell.suspended'; readonly cell: CellId; readonly on: DecisionId }
+  | { readonly kind: 'cell.suspended'; readonly cell: CellId; readonly on: Awaited }
   | {
       readonly kind: 'heap.restored';
       readonly epoch: number;
@@ -265,9 +271,14 @@ export type EventBody =
   | {
       readonly kind: 'decision.requested';
       readonly decision: DecisionId;
-      readonly effect: EffectId;
+      /** The effect that it is about; null for a question that the work itself asks. */
+      readonly effect: EffectId | null;
+      /** Who asked, when the work asks; null when it is about an effect. */
+      readonly origin: Origin | null;
       readonly question: string;
       readonly options: readonly DecisionAnswer[];
+      /** Answers that are offered; none when any text will do. */
+      readonly choices: readonly string[];
     }
   | {
       readonly kind: 'decision.made';
@@ -280,8 +291,7 @@ export type EventBody =
       readonly kind: 'timer.set';
       readonly timer: TimerId;
       readonly due: number;
-      readonly cell: CellId;
-      readonly guestCall: number;
+      readonly origin: Origin;
     }
   | { readonly kind: 'timer.fired'; readonly timer: TimerId };
 
@@ -351,6 +361,9 @@ export const AUTHORITY = {
 } as const satisfies Record<EventKind, 'input' | 'fact' | 'choice'>;
 
 /** The version that this build writes of each kind. */
-export const VERSIONS: Readonly<Record<EventKind, number>> = Object.fromEntries(
-  Object.keys(AUTHORITY).map((kind) => [kind, 1]),
-) as Record<EventKind, number>;
+export const VERSIONS: Readonly<Record<EventKind, number>> = {
+  ...(Object.fromEntries(Object.keys(AUTHORITY).map((kind) => [kind, 1])) as Record<EventKind, number>),
+  'progress.noted': 2,
+  'decision.requested': 2,
+  'timer.set': 2,
+};

@@ -13,6 +13,7 @@ import * as effect from './slices/effect.ts';
 import * as heap from './slices/heap.ts';
 import * as inbox from './slices/inbox.ts';
 import * as lifetime from './slices/lifetime.ts';
+import * as timer from './slices/timer.ts';
 import * as turn from './slices/turn.ts';
 import type { State } from './state.ts';
 
@@ -49,6 +50,7 @@ export const initialState: State = {
     restored: null,
   },
   decisions: [],
+  timers: [],
   foreign: [],
 };
 
@@ -135,9 +137,9 @@ function transition(s: State, e: Event | ForeignEvent): State {
     case 'decision.made':
       return decision.made(s, e);
     case 'timer.set':
-      return heap.timerSet(s, e);
+      return timer.set(s, e);
     case 'timer.fired':
-      return heap.timerFired(s, e);
+      return timer.fired(s, e);
     case 'foreign':
       return { ...s, foreign: [...s.foreign, { kind: e.original, seq: e.seq }] };
     default:

@@ -3,12 +3,22 @@
  * of a log that somebody has. Each statement has a name that reports and tests use.
  */
 
-import type { Event, ForeignEvent } from './event.ts';
+import type { Event, ForeignEvent, Origin } from './event.ts';
 
 export interface Violation {
   readonly invariant: string;
   readonly seq: number;
   readonly detail: string;
+}
+
+interface Known {
+  sent: number;
+  /** The last sending that was found absent. */
+  cleared: number;
+  closed: boolean;
+  /** An earlier sending may stand beside the newest one: its answer does not close it (only where extras are undone). */
+  isDoubtful: boolean;
+  readonly isCancelable: boolean;
 }
 
 /** Checks one event after the other; keeps what it must know of the events before. */
@@ -23,7 +33,7 @@ export class InvariantChecker {
   private stopped = false;
   private readonly accepted = new Map<string, 'unread' | 'read'>();
   private readonly keys = new Set<string>();
-  private readonly effects = new Map<string, { sent: number; closed: boolean; writes: boolean }>();
+  private readonly effects = new Map<string, Known>();
   private readonly decisions = new Map<string, 'open' | 'made'>();
   private readonly cells = new Map<string, 'started' | 'committed' | 'over'>();
   private readonly guestCalls = new Map<number, 'asked' | 'delivered'>();
@@ -98,14 +108,20 @@ export class InvariantChecker {
         this.expect(e.attempt === (effect?.sent ?? 0) + 1, 'effect.attempt', e, `attempt ${e.attempt}`);
         this.expect(e.epoch === this.epoch, 'effect.epoch', e, `epoch ${e.epoch} under ${this.epoch}`);
         this.expect(!this.stopped, 'stop.final', e, 'a dispatch of a stopped session');
-        if (effect) effect.sent = e.attempt;
+        if (effect) {
+          effect.isDoubtful = effect.isCancelable && effect.sent > effect.cleared;
+          effect.sent = e.attempt;
+        }
         return;
       }
       case 'effect.settled': {
         const effect = this.effects.get(e.effect);
         this.expect((effect?.sent ?? 0) > 0, 'effect.mark', e, `${e.effect} settled without a dispatch mark`);
         this.expect(!effect?.closed, 'effect.once', e, `${e.effect} settled twice`);
-        if (effect && e.outcome.status !== 'unknown') effect.closed = true;
+        if (effect && e.outcome.status !== 'unknown') {
+          effect.closed = !effect.isDoubtful;
+          effect.isDoubtful = false;
+        }
         return;
       }
       case 'effect.reconciled': {
@@ -113,11 +129,13 @@ export class InvariantChecker {
         this.expect((effect?.sent ?? 0) > 0, 'effect.mark', e, `${e.effect} reconciled, never sent`);
         this.expect(!effect?.closed, 'effect.once', e, `${e.effect} settled twice`);
         if (effect && (e.finding.status === 'done' || e.finding.status === 'failed')) effect.closed = true;
+        if (effect && e.finding.status === 'absent') effect.cleared = effect.sent;
         return;
       }
       case 'decision.requested':
         this.expect(!this.decisions.has(e.decision), 'decision.once', e, `${e.decision} asked twice`);
         this.decisions.set(e.decision, 'open');
+        this.asked(e.origin);
         return;
       case 'decision.made':
         this.expect(
@@ -140,7 +158,8 @@ export class InvariantChecker {
         this.timers.add(e.timer);
         return;
       case 'timer.set':
-        this.guestCalls.set(e.guestCall, 'asked');
+      case 'progress.noted':
+        this.asked(e.origin);
         return;
       case 'session.stopping':
         this.turn = null;
@@ -166,8 +185,13 @@ export class InvariantChecker {
 
   private intended(e: Extract<Event, { kind: 'effect.intended' }>): void {
     this.expect(!this.effects.has(e.effect), 'effect.id', e, `${e.effect} intended twice`);
-    this.effects.set(e.effect, { sent: 0, closed: false, writes: e.capability.kind !== 'read' });
-    if (e.origin.by === 'cell') this.guestCalls.set(e.origin.guestCall, 'asked');
+    const isCancelable = e.capability.kind === 'cancelable';
+    this.effects.set(e.effect, { sent: 0, cleared: 0, closed: false, isDoubtful: false, isCancelable });
+    this.asked(e.origin);
+  }
+
+  private asked(origin: Origin | null): void {
+    if (origin?.by === 'cell') this.guestCalls.set(origin.guestCall, 'asked');
   }
 
   private committed(e: Extract<Event, { kind: 'cell.committed' }>): void {

@@ -64,6 +64,8 @@ export interface ModelRequest {
   readonly system: string;
   readonly tools: readonly ToolSpec[];
   readonly messages: readonly RequestMessage[];
+  /** The last message is a question about the work: it is answered in words, and no part of the work. */
+  readonly isAside?: true;
 }
 
 /** When a message is read: before the next model call, after the current response, or at once. */

@@ -8,8 +8,9 @@
  * N4  `wakeAt` is the next instant at which the answer could differ without any new event.
  */
 
+import { unreachable } from '../lib/assert.ts';
 import { writes } from './capability.ts';
-import type { EventBody } from './event.ts';
+import type { Awaited, EventBody } from './event.ts';
 import { type CallId, type CellId, type EffectId, mint } from './ids.ts';
 import type { Message } from './message.ts';
 import { question, resolve } from './resolve.ts';
@@ -23,6 +24,7 @@ export type PortCall =
   | { readonly do: 'plan'; readonly call: CallId }
   | { readonly do: 'call'; readonly effect: EffectId; readonly attempt: number }
   | { readonly do: 'query'; readonly effect: EffectId; readonly n: number }
+  | { readonly do: 'audit'; readonly effect: EffectId; readonly n: number }
   | { readonly do: 'open' }
   | { readonly do: 'run'; readonly cell: CellId }
   | { readonly do: 'deliver'; readonly guestCall: number; readonly cell: CellId }
@@ -44,6 +46,8 @@ export function next(s: State, now: number): Next {
   if (s.lifetime.status === 'stopping') return stopping(s, now);
   if (s.lifetime.quarantine !== null) return inFlight(s);
   if (s.lifetime.crashes >= s.contract.limits.crashes) return quarantine(s);
+  // Paused: what was sent is still cleared up, and nothing new begins, in code neither.
+  if (s.lifetime.status === 'paused') return effects(s, now);
   return join([effects(s, now), timers(s, now), heap(s), turn(s, now)]);
 }
 
@@ -63,7 +67,8 @@ function effects(s: State, now: number): Next {
         case 'redispatch':
           return s.lifetime.status === 'paused' ? REST : choose(dispatch(s, effect));
         case 'query':
-          return { ...REST, calls: [{ do: 'query', effect: effect.id, n: resolution.n }] };
+        case 'audit':
+          return { ...REST, calls: [{ do: resolution.do, effect: effect.id, n: resolution.n }] };
         case 'conclude':
           return choose(resolution.event);
         case 'ask':
@@ -71,8 +76,10 @@ function effects(s: State, now: number): Next {
             kind: 'decision.requested',
             decision: mint.decision(s.counters, asked++),
             effect: effect.id,
+            origin: null,
             question: question(effect),
             options: ['done', 'not-done', 'reject'],
+            choices: [],
           });
         case 'wait':
           return { ...REST, wakeAt: resolution.until };
@@ -124,13 +131,13 @@ function inFlight(s: State): Next {
 // ── timers and the sandbox ─────────────────────────────────────────────────────────────────────────────────
 
 function timers(s: State, now: number): Next {
+  const inCode = s.heap.pending.flatMap((call) =>
+    call.on === 'timer' && !call.answer ? [{ id: call.timer, due: call.due }] : [],
+  );
   return join(
-    s.heap.pending.flatMap((call) => {
-      if (call.on !== 'timer' || call.answer) return [];
-      return call.due <= now
-        ? [choose({ kind: 'timer.fired', timer: call.timer })]
-        : [{ ...REST, wakeAt: call.due }];
-    }),
+    [...s.timers, ...inCode].map(({ id, due }) =>
+      due <= now ? choose({ kind: 'timer.fired', timer: id }) : { ...REST, wakeAt: due },
+    ),
   );
 }
 
@@ -139,7 +146,7 @@ function mustOpen(s: State): boolean {
   if (s.heap.opened === s.lifetime.epoch) return false;
   const waiting = (s.heap.cell && !s.heap.cell.committed) || nextDelivery(s.heap.pending) !== null;
   // With a turn open the heap is looked at first: the model must hear what was lost before it speaks.
-  return Boolean(waiting) || (s.turn !== null && s.heap.chain !== null && s.lifetime.status === 'open');
+  return Boolean(waiting) || (s.turn !== null && s.heap.chain !== null);
 }
 
 function heap(s: State): Next {
@@ -161,7 +168,6 @@ function heap(s: State): Next {
 // ── turn ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 function turn(s: State, now: number): Next {
-  if (s.lifetime.status === 'paused') return REST;
   if (!s.turn) return s.inbox.unread.length > 0 ? startTurn(s) : REST;
   const { step } = s.turn;
   switch (step.phase) {
@@ -216,7 +222,8 @@ function generating(
 function acting(s: State, number: number, step: Extract<Step, { phase: 'acting' }>): Next {
   if (step.calls.length === 0) return surface(s, number, step);
   if (!step.noted) {
-    return choose({ kind: 'progress.noted', turn: number, step: step.number, text: textOf(step.parts) });
+    const text = textOf(step.parts);
+    return choose({ kind: 'progress.noted', turn: number, step: step.number, text, origin: null });
   }
   if (step.calls.every((call) => call.state === 'answered')) {
     return startStep(s, number, step.number + 1, forThisTurn(s));
@@ -229,7 +236,7 @@ function acting(s: State, number: number, step: Extract<Step, { phase: 'acting' 
       .filter((call) => call.part.tool !== 'code' || (!s.heap.cell && call === firstCode(asked)))
       .map((call) => ({ do: 'plan', call: call.part.call })),
   };
-  return s.inbox.unread.some((message) => message.when === 'now') ? join([plans, suspend(s, step)]) : plans;
+  return join([plans, suspend(s, step)]);
 }
 
 function firstCode<C extends { part: { tool: string } }>(calls: readonly C[]): C | undefined {
@@ -255,22 +262,47 @@ function surface(s: State, number: number, step: Extract<Step, { phase: 'acting'
   });
 }
 
-/** A message `now` gives the model a turn although a person still owes a decision. */
+/**
+ * A message gives the model a turn although something is waited for: any message while it sleeps, a message `now` while
+ * a person owes a decision or code waits for its timer.
+ */
 function suspend(s: State, step: Extract<Step, { phase: 'acting' }>): Next {
+  const isUrgent = s.inbox.unread.some((message) => message.when === 'now');
+  const isCalled = forThisTurn(s).length > 0;
   return join(
     step.calls.map((call): Next => {
-      if (call.state !== 'running') return REST;
-      if (call.effect !== null) {
-        const decision = waitsFor(s, call.effect);
-        return decision ? choose({ kind: 'call.suspended', call: call.part.call, on: decision.id }) : REST;
+      if (call.state !== 'running' || !isCalled) return REST;
+      const { on } = call;
+      switch (on.kind) {
+        case 'timer':
+          return choose({ kind: 'call.suspended', call: call.part.call, on: on.timer });
+        case 'decision':
+          return isUrgent ? choose({ kind: 'call.suspended', call: call.part.call, on: on.decision }) : REST;
+        case 'effect': {
+          const decision = isUrgent ? waitsFor(s, on.effect) : undefined;
+          return decision ? choose({ kind: 'call.suspended', call: call.part.call, on: decision.id }) : REST;
+        }
+        case 'cell': {
+          const awaited = isUrgent && s.heap.cell?.committed ? cellWaitsFor(s, on.cell) : undefined;
+          return awaited ? choose({ kind: 'cell.suspended', cell: on.cell, on: awaited }) : REST;
+        }
+        default:
+          return unreachable(on);
       }
-      const decision = s.heap.pending
-        .map((p) => (p.cell === call.cell && p.on === 'effect' ? waitsFor(s, p.effect) : undefined))
-        .find((found) => found !== undefined);
-      const ready = s.heap.cell?.committed && call.cell !== null && decision;
-      return ready ? choose({ kind: 'cell.suspended', cell: call.cell as CellId, on: decision.id }) : REST;
     }),
   );
+}
+
+/** What stands between this cell and its next line, where that takes as long as it takes. */
+function cellWaitsFor(s: State, cell: CellId): Awaited | undefined {
+  const own = s.heap.pending.filter((call) => call.cell === cell && !call.answer);
+  for (const call of own) {
+    if (call.on === 'decision') return call.decision;
+    const decision = call.on === 'effect' ? waitsFor(s, call.effect) : undefined;
+    if (decision) return decision.id;
+  }
+  const timer = own.every((call) => call.on === 'timer') ? own[0] : undefined;
+  return timer?.on === 'timer' ? timer.timer : undefined;
 }
 
 /** The open decision about this effect, or about the one that it is held behind. */

@@ -22,11 +22,17 @@ export function phase(s: State): Phase {
   if (status === 'paused' || quarantine !== null || s.foreign.length > 0) return 'paused';
   const { choices, calls } = next(s, s.at);
   // Also without a turn: what a cell left in the background goes on, and the log moves by itself.
-  if (choices.length > 0 || calls.length > 0) return 'working';
+  if (choices.length > 0 || calls.length > 0 || isClearingUp(s)) return 'working';
   if (s.turn === null && s.inbox.unread.length === 0) return atRest(s);
   if (openDecisions(s).length > 0) return 'awaiting_decision';
   const waitsForTimer = s.heap.pending.some((call) => call.on === 'timer' && !call.answer);
   return waitsForTimer ? 'sleeping' : 'working';
+}
+
+/** An effect has left whose outcome is still looked for, by us and not by a person. */
+function isClearingUp(s: State): boolean {
+  const asked = new Set(openDecisions(s).map((decision) => decision.effect));
+  return s.effects.open.some((effect) => effect.status !== 'intended' && !asked.has(effect.id));
 }
 
 function atRest(s: State): Phase {

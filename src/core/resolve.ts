@@ -3,7 +3,9 @@
  *
  * R1  A read runs again. A keyed write is repeated under the same key, inside the time that the service keeps it.
  * R2  A queryable write waits until nothing can arrive any more, is looked for, and is sent once if it is absent.
- * R3  Everything else is one question to a person.
+ * R3  A cancelable write is sent again at once, once. What stands is looked at when nothing can arrive any more, and
+ *     extras are undone; only then is it closed.
+ * R4  Everything else is one question to a person.
  */
 
 import { unreachable } from '../lib/assert.ts';
@@ -12,7 +14,7 @@ import type { Decision, Effect, State } from './state.ts';
 
 export type Resolution =
   | { readonly do: 'redispatch' }
-  | { readonly do: 'query'; readonly n: number }
+  | { readonly do: 'query' | 'audit'; readonly n: number }
   | { readonly do: 'wait'; readonly until: number }
   | { readonly do: 'conclude'; readonly event: EventBody }
   | { readonly do: 'ask' }
@@ -23,10 +25,11 @@ export type Resolution =
 const PATIENCE = 6;
 
 export function resolve(state: State, effect: Effect, now: number): Resolution {
-  if (effect.late) {
-    const { late } = effect;
+  const { late } = effect;
+  if (late?.status === 'absent')
+    return conclude(effect, late, 'unsent', 'the worker that was to send it says that it never left');
+  if (late && effect.doubtSince === null)
     return conclude(effect, late, 'late', 'a worker that had lost the session handed its result in');
-  }
   const decision = state.decisions.findLast((d) => d.effect === effect.id && d.attempt === effect.attempts);
   if (decision?.made) return answered(effect, decision);
   if (decision && !decision.moot) return { do: 'rest' };
@@ -53,6 +56,13 @@ export function resolve(state: State, effect: Effect, now: number): Resolution {
       const quiet = since + capability.lateMs;
       if (now < quiet) return { do: 'wait', until: quiet };
       return effect.queries < PATIENCE ? { do: 'query', n: effect.queries + 1 } : { do: 'ask' };
+    }
+    case 'cancelable': {
+      if (effect.doubtSince === null) return { do: 'redispatch' };
+      const since = effect.answer ? effect.doubtSince : (effect.unknownSince ?? state.lifetime.acquiredAt);
+      const quiet = since + capability.lateMs;
+      if (now < quiet) return { do: 'wait', until: quiet };
+      return effect.queries < PATIENCE ? { do: 'audit', n: effect.queries + 1 } : { do: 'ask' };
     }
     case 'blind':
       return { do: 'ask' };

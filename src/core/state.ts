@@ -27,6 +27,8 @@ export interface State {
   readonly effects: Effects;
   readonly heap: Heap;
   readonly decisions: readonly Decision[];
+  /** Timers that calls of the model wait for; those of guest code stand with the heap. */
+  readonly timers: readonly Timer[];
   /** Kinds of a newer version that stand in the log; a session that has any is readable and does not run here. */
   readonly foreign: readonly { readonly kind: string; readonly seq: number }[];
 }
@@ -100,9 +102,16 @@ export type Step =
 
 export type Call = { readonly part: ToolCallPart } & (
   | { readonly state: 'asked' }
-  | { readonly state: 'running'; readonly effect: EffectId | null; readonly cell: CellId | null }
+  | { readonly state: 'running'; readonly on: Running }
   | { readonly state: 'answered'; readonly result: CallResult }
 );
+
+/** What a running call has become. */
+export type Running =
+  | { readonly kind: 'effect'; readonly effect: EffectId }
+  | { readonly kind: 'cell'; readonly cell: CellId }
+  | { readonly kind: 'timer'; readonly timer: TimerId }
+  | { readonly kind: 'decision'; readonly decision: DecisionId };
 
 export interface ClosedTurn {
   readonly number: number;
@@ -167,6 +176,13 @@ export interface Effect {
   readonly failures: number;
   /** Not sent again before this instant. */
   readonly notBefore: number;
+  /**
+   * Since when nobody knows whether an earlier sending stands beside the newest one; only where an extra can be
+   * undone. It is closed after the service was looked at.
+   */
+  readonly doubtSince: number | null;
+  /** What the newest sending was answered while such a doubt remains. */
+  readonly answer: Exclude<Outcome, { status: 'unknown' }> | null;
   /** Since when its outcome is unknown. */
   readonly unknownSince: number | null;
   readonly unknownReason: string | null;
@@ -174,8 +190,10 @@ export interface Effect {
   readonly isSuspended: boolean;
   /** How often the service was asked without a clear answer. */
   readonly queries: number;
+  /** Sendings that were believed not to have happened, and did. */
+  readonly strays: readonly number[];
   /** A former holder's result, not yet taken in. */
-  readonly late: Exclude<Outcome, { status: 'unknown' }> | null;
+  readonly late: Exclude<Outcome, { status: 'unknown' }> | { readonly status: 'absent' } | null;
   readonly outcome: Exclude<Outcome, { status: 'unknown' }> | null;
   readonly settledSeq: number | null;
   /** How its outcome was found when it did not simply answer. */
@@ -223,10 +241,12 @@ export interface RunningCell {
   readonly before: Pick<Heap, 'chain' | 'pending' | 'live'>;
 }
 
-/** A host call that the guest awaits: an effect or a timer, settled or not. */
+/** A host call that the guest awaits: an effect, a timer, a person or nothing but the delivery; answered or not. */
 export type Pending = { readonly guestCall: number; readonly cell: CellId } & (
   | { readonly on: 'effect'; readonly effect: EffectId; readonly answer: Delivery | null }
   | { readonly on: 'timer'; readonly timer: TimerId; readonly due: number; readonly answer: Delivery | null }
+  | { readonly on: 'decision'; readonly decision: DecisionId; readonly answer: Delivery | null }
+  | { readonly on: 'note'; readonly answer: Delivery }
 );
 
 /** A settlement on its way into the guest; `seq` is its place in the log and so in the order of delivery. */
@@ -241,20 +261,37 @@ export interface Delivery {
 
 export interface Decision {
   readonly id: DecisionId;
-  readonly effect: EffectId;
+  /** What it is about; null for a question that the work asks. */
+  readonly effect: EffectId | null;
+  /** Who asked, when the work asks. */
+  readonly origin: Origin | null;
   /** The dispatch that it asks about: a later dispatch is a new question. */
   readonly attempt: number;
   readonly question: string;
   readonly options: readonly DecisionAnswer[];
+  readonly choices: readonly string[];
   readonly requestedAt: number;
+  /** Its call was answered as suspended: the answer arrives later, like a message. */
+  readonly isSuspended: boolean;
   readonly made: {
     readonly answer: DecisionAnswer;
     readonly text: string;
     readonly by: string;
     readonly at: number;
   } | null;
-  /** True once the question has become pointless: the effect was settled by other evidence. */
+  /** True once it has become pointless: its effect was settled by other evidence, or nobody waits for the answer. */
   readonly moot: boolean;
+}
+
+// ── timers ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface Timer {
+  readonly id: TimerId;
+  readonly call: CallId;
+  readonly setAt: number;
+  readonly due: number;
+  /** Its call was answered as suspended: that it is due arrives like a message. */
+  readonly isSuspended: boolean;
 }
 
 /** The image that the chain ends in. */

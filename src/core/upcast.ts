@@ -28,7 +28,13 @@ export interface LogRow {
 type Upcast = (body: Record<string, unknown>) => Record<string, unknown>;
 
 /** `UPCASTS[kind][v]` turns a body of version v into one of version v + 1. */
-const UPCASTS: Partial<Record<EventKind, Readonly<Record<number, Upcast>>>> = {};
+const UPCASTS: Partial<Record<EventKind, Readonly<Record<number, Upcast>>>> = {
+  'progress.noted': { 1: (body) => ({ ...body, origin: null }) },
+  'decision.requested': { 1: (body) => ({ ...body, origin: null, choices: [] }) },
+  'timer.set': {
+    1: ({ cell, guestCall, ...body }) => ({ ...body, origin: { by: 'cell', cell, guestCall } }),
+  },
+};
 
 export function encode(event: Event): LogRow {
   const { seq, at, kind, ...body } = event;

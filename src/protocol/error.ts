@@ -38,6 +38,7 @@ export const STATUS = {
   'lease.lost': 503,
   'tool.invalid': 400,
   'model.unknown': 400,
+  'model.failed': 502,
   'server.unreachable': 503,
   'port.taken': 500,
   'server.closing': 503,

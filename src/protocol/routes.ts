@@ -68,6 +68,13 @@ export const ROUTES = {
     body: schema.decisionBody,
     answer: schema.phaseAnswer,
   },
+  ask: {
+    ...post,
+    path: '/v1/sessions/:id/ask',
+    summary: 'A question about the work. It changes neither transcript nor course nor cost of the task.',
+    body: schema.askBody,
+    answer: schema.asked,
+  },
   pause: { ...turnTo, path: '/v1/sessions/:id/pause', summary: 'Hold it where it is.' },
   resume: { ...turnTo, path: '/v1/sessions/:id/resume', summary: 'Go on, also after a quarantine.' },
   interrupt: {

@@ -57,6 +57,8 @@ export const sendBody = z.strictObject({
     ),
 });
 
+export const askBody = z.strictObject({ question: z.string() });
+
 export const decisionBody = z.strictObject({
   decision: z.string().min(1).max(64),
   answer,
@@ -108,6 +110,13 @@ export const started = receipt.extend({ session: z.string() });
 
 export const phaseAnswer = z.object({ session: z.string(), phase });
 
+export const asked = z.object({
+  answer: z.string(),
+  model: z.string().describe('Whose words these are.'),
+  asOf: count.describe('The last event that the answer knows of.'),
+  usage: z.object({ inputTokens: count, outputTokens: count, cachedTokens: count }),
+});
+
 export const stopped = z.object({
   session: z.string(),
   status: z.enum(['stopped', 'stopping']),
@@ -138,7 +147,7 @@ const ledgerRow = z.object({
   status: z.enum(['intended', 'dispatched', 'unknown', 'done', 'failed', 'withdrawn']),
   tool: z.string(),
   target: z.string(),
-  capability: z.enum(['read', 'keyed', 'queryable', 'blind']),
+  capability: z.enum(['read', 'keyed', 'queryable', 'cancelable', 'blind']),
   attempts: count,
   evidence: z
     .string()
@@ -150,9 +159,10 @@ const ledgerRow = z.object({
 
 const decision = z.object({
   id: z.string(),
-  effect: z.string(),
+  effect: z.string().nullable(),
   question: z.string(),
   options: list(z.string()),
+  choices: list(z.string()),
   since: z.number(),
 });
 
@@ -234,5 +244,6 @@ export type Verification = z.output<typeof verification>;
 export type Started = z.output<typeof started>;
 export type Receipt = z.output<typeof receipt>;
 export type PhaseAnswer = z.output<typeof phaseAnswer>;
+export type Asked = z.output<typeof asked>;
 export type Stopped = z.output<typeof stopped>;
 export type Health = z.output<typeof health>;

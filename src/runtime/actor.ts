@@ -5,7 +5,7 @@
  * A1  Nothing in here is needed after a crash: recovery is this same loop over the same log.
  * A2  What is running and not named any more is aborted; what is named and not running is started.
  * A3  When the lease cannot be renewed in time the actor ends before it lapses. Results of requests that have left are
- *     handed in as evidence, never as facts.
+ *     handed in as evidence, never as facts; after any other error by the next actor of this process.
  */
 
 import { OutlastError } from '../core/error.ts';
@@ -14,6 +14,7 @@ import { callKey, next, type PortCall } from '../core/next.ts';
 import type { State } from '../core/state.ts';
 import { handIn } from './evidence.ts';
 import type { Heaps } from './heaps.ts';
+import type { Leftovers } from './leftovers.ts';
 import { Log, leaseLost } from './log.ts';
 import { type Performed, type Performer, perform } from './perform.ts';
 import type { Ports } from './ports.ts';
@@ -22,6 +23,7 @@ import { record } from './record.ts';
 export interface DriveContext {
   readonly ports: Ports;
   readonly heaps: Heaps;
+  readonly leftovers: Leftovers;
   readonly states: { get(id: SessionId): State | undefined; set(id: SessionId, state: State): void };
 }
 
@@ -38,6 +40,7 @@ const isHeapCall = (kind: string | undefined): boolean =>
 /** Drives a session until nothing is in flight. At least once, one at a time per id; cheap when there is nothing to do. */
 export async function drive(session: SessionId, context: DriveContext, signal: AbortSignal): Promise<void> {
   const { ports } = context;
+  await context.leftovers.handIn(session, ports);
   const log = new Log(session, ports, context.states.get(session));
   await log.catchUp();
   context.states.set(session, log.state);
@@ -56,12 +59,18 @@ function hasWork(s: State, now: number): boolean {
 const isStoreFailure = (error: unknown): boolean =>
   error instanceof OutlastError && error.code.startsWith('store.');
 
+/** A port call in flight, and what comes of it; null when it broke. */
+interface Running {
+  readonly controller: AbortController;
+  readonly result: Promise<Performed | null>;
+}
+
 class Actor {
   private readonly log: Log;
   private readonly context: DriveContext;
   private readonly ports: Ports;
   private readonly performer: Performer;
-  private readonly running = new Map<string, AbortController>();
+  private readonly running = new Map<string, Running>();
   private readonly finished: { key: string; performed: Performed | null; error: unknown }[] = [];
   private leaseEnds: number;
   private renewing = false;
@@ -81,6 +90,7 @@ class Actor {
       heaps: context.heaps,
       epoch,
       leaseEnds: () => this.leaseEnds,
+      late: (performed) => this.handIn(performed),
     };
   }
 
@@ -101,9 +111,10 @@ class Actor {
       await this.drain();
       await this.letGo();
     } catch (error) {
+      if (error instanceof OutlastError && error.code === 'lease.lost') return await this.lostLease();
       if (isStoreFailure(error)) await this.giveBack();
-      if (!(error instanceof OutlastError && error.code === 'lease.lost')) throw error;
-      await this.lostLease();
+      this.leaveResults();
+      throw error;
     } finally {
       off();
       signal.removeEventListener('abort', interrupt);
@@ -125,7 +136,7 @@ class Actor {
   }
 
   private abortAllBut(kept: PortCall['do']): void {
-    for (const [key, controller] of this.running) if (!key.startsWith(`${kept}:`)) controller.abort();
+    for (const [key, { controller }] of this.running) if (!key.startsWith(`${kept}:`)) controller.abort();
   }
 
   /** One look at the log and the world. False when nothing is in flight and nothing is due soon. */
@@ -157,8 +168,8 @@ class Actor {
   private async cutOff(): Promise<boolean> {
     const found = [...this.running].find(([key]) => key.startsWith('generate:'));
     // Asked once: a model that does not heed its signal holds nobody up.
-    if (!found || found[1].signal.aborted) return false;
-    const [key, controller] = found;
+    if (!found || found[1].controller.signal.aborted) return false;
+    const [key, { controller }] = found;
     controller.abort();
     const deadline = this.ports.clock.monotonic() + CUT_OFF_MS;
     for (let left = CUT_OFF_MS; left > 0; left = deadline - this.ports.clock.monotonic()) {
@@ -173,7 +184,7 @@ class Actor {
   /** A2. */
   private reconcile(calls: readonly PortCall[]): void {
     const named = new Set(calls.map(callKey));
-    for (const [key, controller] of this.running) if (!named.has(key)) controller.abort();
+    for (const [key, { controller }] of this.running) if (!named.has(key)) controller.abort();
     for (const call of calls) {
       const key = callKey(call);
       if (this.running.has(key)) continue;
@@ -186,21 +197,29 @@ class Actor {
 
   private startCall(key: string, call: PortCall): void {
     const controller = new AbortController();
-    this.running.set(key, controller);
-    perform(call, this.log.state, this.performer, controller.signal).then(
-      (performed) => this.finish(key, performed, null),
-      (error: unknown) => this.finish(key, null, error),
+    const result = perform(call, this.log.state, this.performer, controller.signal).then(
+      (performed) => {
+        this.finish(key, performed, null);
+        return performed;
+      },
+      (error: unknown) => {
+        this.finish(key, null, error);
+        return null;
+      },
     );
+    this.running.set(key, { controller, result });
   }
 
   private finish(key: string, performed: Performed | null, error: unknown): void {
-    if (this.fenced && performed) {
-      handIn(this.log.session, [performed], this.performer.epoch, this.ports).catch((cause: unknown) =>
-        this.ports.report(`${this.log.session}: evidence could not be handed in`, cause),
-      );
-    }
+    if (this.fenced && performed) this.handIn(performed);
     this.finished.push({ key, performed, error });
     this.wake();
+  }
+
+  private handIn(performed: Performed): void {
+    handIn(this.log.session, [performed], this.performer.epoch, this.ports).catch((cause: unknown) =>
+      this.ports.report(`${this.log.session}: evidence could not be handed in`, cause),
+    );
   }
 
   private async commitFinished(choosing = true): Promise<void> {
@@ -274,6 +293,14 @@ class Actor {
     await this.ports.store
       .release(session, this.performer.epoch)
       .catch((error: unknown) => this.ports.report(`${session}: the lease was not given back`, error));
+  }
+
+  /** A3. What is finished and not committed is still among the running. */
+  private leaveResults(): void {
+    const results = [...this.running].flatMap(([key, { result }]) =>
+      key.startsWith('call:') ? [result] : [],
+    );
+    this.context.leftovers.keep(this.log.session, { epoch: this.performer.epoch, results });
   }
 
   /** A3. */

@@ -1,7 +1,8 @@
-/** What a holder that was fenced still knows: handed in as evidence for the one who holds the session now. */
+/** What somebody without the lease knows of a request that left: handed in as evidence for whoever holds the session. */
 
 import type { EventBody } from '../core/event.ts';
 import type { SessionId } from '../core/ids.ts';
+import { isNews } from '../core/slices/effect.ts';
 import { appendInput } from './input.ts';
 import type { LogPorts } from './log.ts';
 import type { Performed } from './perform.ts';
@@ -14,13 +15,8 @@ export async function handIn(
 ): Promise<void> {
   for (const done of performed) {
     if (done.do !== 'call' || done.outcome.status === 'unknown') continue;
-    const { call, outcome } = done;
-    await appendInput(session, ports, undefined, (s): readonly EventBody[] => {
-      const open = s.effects.open.find((effect) => effect.id === call.effect);
-      const needed = open && open.attempts === call.attempt && open.late === null;
-      return needed
-        ? [{ kind: 'evidence.received', effect: call.effect, epoch, attempt: call.attempt, outcome }]
-        : [];
-    });
+    const { effect, attempt } = done.call;
+    const evidence: EventBody = { kind: 'evidence.received', effect, epoch, attempt, outcome: done.outcome };
+    await appendInput(session, ports, undefined, (s) => (isNews(s, evidence) ? [evidence] : []));
   }
 }

@@ -25,9 +25,11 @@ export interface Inspection {
   readonly ledger: readonly LedgerRow[];
   readonly decisions: readonly {
     readonly id: string;
-    readonly effect: string;
+    /** What it is about; null for a question that the work asks. */
+    readonly effect: string | null;
     readonly question: string;
     readonly options: readonly string[];
+    readonly choices: readonly string[];
     readonly since: number;
   }[];
   readonly heap: {
@@ -76,11 +78,8 @@ export function inspect(id: SessionId, s: State): Inspection {
     lastTurn: s.lastTurn && { number: s.lastTurn.number, end: s.lastTurn.end, text: s.lastTurn.text },
     unread: s.inbox.unread.map(({ id: message, text, when }) => ({ id: message, text, when })),
     ledger: [...s.effects.closed, ...s.effects.open].map((effect) => ledgerRow(effect, lifetime.epoch)),
-    decisions: openDecisions(s).map(({ id: decision, effect, question, options, requestedAt }) => ({
-      id: decision,
-      effect,
-      question,
-      options,
+    decisions: openDecisions(s).map(({ id: decision, effect, question, options, choices, requestedAt }) => ({
+      ...{ id: decision, effect, question, options, choices },
       since: requestedAt,
     })),
     heap: {

@@ -4,7 +4,7 @@
  */
 
 import { buildRequest } from '../context/build.ts';
-import { type Finding, type Outcome, writes } from '../core/capability.ts';
+import { type Audit, type Finding, type Outcome, writes } from '../core/capability.ts';
 import { OutlastError } from '../core/error.ts';
 import type { SessionId } from '../core/ids.ts';
 import type { PortCall } from '../core/next.ts';
@@ -19,11 +19,17 @@ import type { Ports } from './ports.ts';
 
 export type Performed =
   | { readonly do: 'generate'; readonly call: Of<'generate'>; readonly reply: ModelReply | ModelError }
-  | { readonly do: 'call'; readonly call: Of<'call'>; readonly outcome: Outcome }
+  | { readonly do: 'call'; readonly call: Of<'call'>; readonly outcome: Outcome | Unsent }
   | { readonly do: 'query'; readonly call: Of<'query'>; readonly finding: Finding }
+  | { readonly do: 'audit'; readonly call: Of<'audit'>; readonly audit: Audit }
   | { readonly do: 'open'; readonly call: Of<'open'>; readonly opened: Opened }
   | { readonly do: 'move'; readonly call: Of<'run' | 'deliver'>; readonly step: HeapStep }
   | { readonly do: 'release'; readonly call: Of<'release'> };
+
+/** The request never left this process. */
+export interface Unsent {
+  readonly status: 'absent';
+}
 
 type Of<Do extends PortCall['do']> = Extract<PortCall, { do: Do }>;
 
@@ -34,6 +40,8 @@ export interface Performer {
   /** The lease that this holder acts under, and when it ends on the monotonic clock. */
   readonly epoch: number;
   readonly leaseEnds: () => number;
+  /** Takes an answer that came after its time limit: its call has been recorded as unknown. */
+  readonly late: (performed: Performed) => void;
 }
 
 export async function perform(
@@ -51,6 +59,8 @@ export async function perform(
       return { do: 'call', call, outcome: await runEffect(s, call, by, signal) };
     case 'query':
       return { do: 'query', call, finding: await findOut(s, call, by, signal) };
+    case 'audit':
+      return { do: 'audit', call, audit: await lookForExtras(s, call, by, signal) };
     case 'open':
       return { do: 'open', call, opened: await by.heaps.open(by.session, s) };
     case 'run':
@@ -76,7 +86,7 @@ async function generate(s: State, by: Performer, signal: AbortSignal): Promise<M
     s.contract.limits.modelTimeoutMs,
     by,
     signal,
-    late,
+    { expired: late },
     async (limit) => {
       try {
         return await model.generate(request, { signal: limit, onText });
@@ -94,10 +104,11 @@ async function generate(s: State, by: Performer, signal: AbortSignal): Promise<M
 
 async function runEffect(
   s: State,
-  { effect: id, attempt }: Of<'call'>,
+  call: Of<'call'>,
   by: Performer,
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<Outcome | Unsent> {
+  const { effect: id, attempt } = call;
   const effect = findEffect(s, id);
   assert(effect, 'an effect that is called stands in the ledger');
   const tool = by.ports.tools.get(effect.tool);
@@ -108,11 +119,11 @@ async function runEffect(
       ? { status: 'failed', code: 'tool.gone', message }
       : { status: 'unknown', reason: message };
   }
-  if (by.ports.clock.monotonic() >= by.leaseEnds()) {
-    // Marked, not written: the lease ran out between the two, so this process may not act any more.
-    return { status: 'unknown', reason: 'the lease ended before the request left' };
-  }
-  return withTimeout<Outcome>(s.contract.limits.effectTimeoutMs, by, signal, LATE, async (limit) => {
+  // Marked, not written: the lease ran out between the two, so this process may not act any more.
+  if (by.ports.clock.monotonic() >= by.leaseEnds()) return { status: 'absent' };
+  const late = (outcome: Outcome): void => by.late({ do: 'call', call, outcome });
+  const limitMs = s.contract.limits.effectTimeoutMs;
+  return withTimeout<Outcome>(limitMs, by, signal, { expired: LATE, late }, async (limit) => {
     try {
       return await tool.run(effect.args, contextOf(by, effect, attempt, limit));
     } catch (error) {
@@ -126,12 +137,14 @@ async function runEffect(
 }
 
 /** Whether no earlier attempt can still stand: a repeat that was not sent says nothing about the one before it. */
-function isFirstWord({ capability }: Effect, attempt: number): boolean {
+function isFirstWord({ capability, doubtSince }: Effect, attempt: number): boolean {
   switch (capability.kind) {
     case 'read':
       return false;
     case 'keyed':
       return attempt === 1;
+    case 'cancelable':
+      return doubtSince === null;
     default:
       // Sent again only after the earlier one was found absent.
       return true;
@@ -142,25 +155,50 @@ async function findOut(s: State, call: Of<'query'>, by: Performer, signal: Abort
   const effect = findEffect(s, call.effect);
   assert(effect, 'an effect that is asked about stands in the ledger');
   const tool: Tool | undefined = by.ports.tools.get(effect.tool);
-  if (!tool?.find) return { status: 'unclear', reason: `${effect.tool} cannot be asked` };
-  return withTimeout<Finding>(s.contract.limits.effectTimeoutMs, by, signal, NOBODY, async (limit) => {
+  if (!tool?.find) return unclear(`${effect.tool} cannot be asked`);
+  const limitMs = s.contract.limits.effectTimeoutMs;
+  return withTimeout<Finding>(limitMs, by, signal, { expired: unclear(TOO_LATE) }, async (limit) => {
     try {
-      return (await tool.find?.(effect.args, contextOf(by, effect, effect.attempts, limit))) ?? NOBODY;
+      const found = await tool.find?.(effect.args, contextOf(by, effect, effect.attempts, limit));
+      return found ?? unclear(TOO_LATE);
     } catch (error) {
-      return { status: 'unclear', reason: limit.aborted ? 'no answer in time' : messageOf(error) };
+      return unclear(limit.aborted ? TOO_LATE : messageOf(error));
     }
   });
 }
 
-const LATE: Outcome = { status: 'unknown', reason: 'no answer in time' };
-const NOBODY: Finding = { status: 'unclear', reason: 'no answer in time' };
+async function lookForExtras(
+  s: State,
+  call: Of<'audit'>,
+  by: Performer,
+  signal: AbortSignal,
+): Promise<Audit> {
+  const effect = findEffect(s, call.effect);
+  assert(effect, 'an effect that is looked at stands in the ledger');
+  const tool: Tool | undefined = by.ports.tools.get(effect.tool);
+  const nothing = (reason: string): Audit => ({ finding: unclear(reason), undone: 0 });
+  if (!tool?.audit) return nothing(`${effect.tool} cannot undo an extra`);
+  const limitMs = s.contract.limits.effectTimeoutMs;
+  return withTimeout<Audit>(limitMs, by, signal, { expired: nothing(TOO_LATE) }, async (limit) => {
+    try {
+      const audit = await tool.audit?.(effect.args, contextOf(by, effect, effect.attempts, limit));
+      return audit ?? nothing(TOO_LATE);
+    } catch (error) {
+      return nothing(limit.aborted ? TOO_LATE : messageOf(error));
+    }
+  });
+}
 
-/** Runs under a time limit; whoever ignores its signal is left behind with the `expired` outcome. */
+const TOO_LATE = 'no answer in time';
+const LATE: Outcome = { status: 'unknown', reason: TOO_LATE };
+const unclear = (reason: string): Finding => ({ status: 'unclear', reason });
+
+/** Runs under a time limit; whoever ignores its signal is left behind, and what it says then goes to `late`. */
 async function withTimeout<T>(
   limitMs: number,
   by: Performer,
   outer: AbortSignal,
-  expired: T,
+  { expired, late: told }: { readonly expired: T; readonly late?: (answer: T) => void },
   run: (limit: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const limit = new AbortController();
@@ -174,7 +212,10 @@ async function withTimeout<T>(
     return expired;
   });
   try {
-    return await Promise.race([run(limit.signal), late]);
+    const answer = run(limit.signal);
+    const first = await Promise.race([answer, late]);
+    if (first === expired && told) answer.then(told, () => {});
+    return first;
   } finally {
     done.abort();
     outer.removeEventListener('abort', abort);

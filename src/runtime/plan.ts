@@ -5,13 +5,14 @@
 
 import { OutlastError } from '../core/error.ts';
 import type { EventBody, Origin } from '../core/event.ts';
-import { type CallId, type CellId, mint } from '../core/ids.ts';
+import { type CallId, type CellId, type Counters, mint } from '../core/ids.ts';
 import type { State } from '../core/state.ts';
 import { assert } from '../lib/assert.ts';
 import { sha256 } from '../lib/digest.ts';
 import { canonical, isRecord, type Json } from '../lib/json.ts';
 import type { GuestCall, Sandbox } from '../sandbox/port.ts';
 import { isRefusal, type Plan, type Refusal, type Tool } from '../tools/port.ts';
+import { builtIn } from './built-in.ts';
 import { CODE, type Registry } from './registry.ts';
 
 export interface Planner {
@@ -27,6 +28,9 @@ export function planCall(s: State, id: CallId, planner: Planner): readonly Event
   const { tool: name, input, broken } = call.part;
   if (broken !== undefined) return [refuse(id, 'call.broken', `This call was not run: ${broken}`)];
   if (name === CODE) return [planCell(s, id, input, planner.sandbox)];
+  const origin: Origin = { by: 'call', call: id };
+  const verb = builtIn(name)?.plan(s, origin, input);
+  if (verb) return ['refused' in verb ? refuse(id, verb.refused.code, verb.refused.message) : verb];
   const tool = planner.tools.get(name);
   if (!tool?.direct) {
     const known = planner.tools.specs.map((spec) => spec.name).join(', ');
@@ -35,7 +39,7 @@ export function planCall(s: State, id: CallId, planner: Planner): readonly Event
   const plan = planOf(tool, input);
   return isRefusal(plan)
     ? [refuse(id, plan.refused.code, plan.refused.message)]
-    : [intend(s, { by: 'call', call: id }, name, plan, 0)];
+    : [intend(s, origin, tool.bookedAs ?? name, plan)];
 }
 
 /** What calls of the guest become. A refused one is intended and refused, so that its promise rejects by the log. */
@@ -45,29 +49,49 @@ export function planGuestCalls(
   calls: readonly GuestCall[],
   tools: Registry,
 ): readonly EventBody[] {
-  let effects = 0;
-  let timers = 0;
+  let { counters } = s;
+  const minted = (event: EventBody): EventBody => {
+    counters = counted(counters, event);
+    return event;
+  };
   return calls.flatMap((call): readonly EventBody[] => {
     const args = parse(call.args);
     const { guestCall } = call;
-    if (call.name === 'timer') {
-      const asked = isRecord(args) && typeof args.ms === 'number' && args.ms > 0 ? args.ms : 0;
-      // With no turn open nobody waits for it: a loop of timers left behind must not keep the log moving for ever.
-      const floor = s.turn === null ? BACKGROUND_TIMER_MS : MIN_TIMER_MS;
-      const ms = Math.min(Math.max(asked, floor), MAX_TIMER_MS);
-      return [
-        { kind: 'timer.set', timer: mint.timer(s.counters, timers++), due: s.at + ms, cell, guestCall },
-      ];
-    }
-    const name = call.name.startsWith('tools.') ? call.name.slice('tools.'.length) : call.name;
-    const tool = tools.get(name);
-    const plan = tool ? planOf(tool, args) : notGranted(name);
     const origin: Origin = { by: 'cell', cell, guestCall };
-    if (!isRefusal(plan)) return [intend(s, origin, name, plan, effects++)];
+    const now: State = { ...s, counters };
+    if (call.name === 'timer') return [minted(guestTimer(now, origin, args))];
+    const name = call.name.startsWith('tools.') ? call.name.slice('tools.'.length) : call.name;
+    const verb = builtIn(name)?.plan(now, origin, args);
+    if (verb && !('refused' in verb)) return [minted(verb)];
+    const tool = tools.get(name);
+    const plan = verb ?? (tool ? planOf(tool, args) : notGranted(name));
+    if (!isRefusal(plan)) return [minted(intend(now, origin, tool?.bookedAs ?? name, plan))];
     const stand: Plan = { capability: { kind: 'read' }, target: name, identity: null, args };
-    const intent = intend(s, origin, name, stand, effects++);
-    return [intent, { kind: 'effect.refused', effect: intent.effect, ...plan.refused }];
+    const intent = intend(now, origin, name, stand);
+    return [minted(intent), { kind: 'effect.refused', effect: intent.effect, ...plan.refused }];
   });
+}
+
+function guestTimer(s: State, origin: Origin, args: Json): EventBody {
+  const asked = isRecord(args) && typeof args.ms === 'number' && args.ms > 0 ? args.ms : 0;
+  // With no turn open nobody waits for it: a loop of timers left behind must not keep the log moving for ever.
+  const floor = s.turn === null ? BACKGROUND_TIMER_MS : MIN_TIMER_MS;
+  const ms = Math.min(Math.max(asked, floor), MAX_TIMER_MS);
+  return { kind: 'timer.set', timer: mint.timer(s.counters), due: s.at + ms, origin };
+}
+
+/** The counters as the fold will have them after this event, whose id was minted from them. */
+function counted(counters: Counters, { kind }: EventBody): Counters {
+  switch (kind) {
+    case 'effect.intended':
+      return { ...counters, effect: counters.effect + 1 };
+    case 'timer.set':
+      return { ...counters, timer: counters.timer + 1 };
+    case 'decision.requested':
+      return { ...counters, decision: counters.decision + 1 };
+    default:
+      return counters;
+  }
 }
 
 const MIN_TIMER_MS = 1;
@@ -99,11 +123,10 @@ function intend(
   origin: Origin,
   tool: string,
   plan: Plan,
-  ahead: number,
 ): Extract<EventBody, { kind: 'effect.intended' }> {
   const { capability, target, identity, args } = plan;
   const digest = sha256(canonical({ tool, target, args }));
-  const effect = mint.effect(s.counters, ahead);
+  const effect = mint.effect(s.counters);
   return { kind: 'effect.intended', effect, origin, tool, capability, target, identity, args, digest };
 }
 

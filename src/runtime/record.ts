@@ -29,6 +29,8 @@ export function record(performed: Performed, s: State, by: Performer): Facts {
       return settled(performed, s);
     case 'query':
       return found(performed, s);
+    case 'audit':
+      return audited(performed, s);
     case 'open':
       return opened(performed, s, by.epoch);
     case 'move':
@@ -80,7 +82,11 @@ function settled({ call, outcome }: Extract<Performed, { do: 'call' }>, s: State
   const { effect, attempt } = call;
   const open = s.effects.open.find((candidate) => candidate.id === effect);
   const waits = open && open.attempts === attempt && open.status !== 'intended';
-  if (!waits || (open.status === 'unknown' && outcome.status === 'unknown')) return NOTHING;
+  if (!waits || (open.status === 'unknown' && (outcome.status === 'unknown' || open.answer))) return NOTHING;
+  if (outcome.status === 'absent') {
+    const note = 'the lease ended before the request left';
+    return { events: [{ kind: 'effect.reconciled', effect, finding: outcome, evidence: 'unsent', note }] };
+  }
   return { events: [{ kind: 'effect.settled', effect, attempt, outcome }] };
 }
 
@@ -95,6 +101,24 @@ function found({ call, finding }: Extract<Performed, { do: 'query' }>, s: State)
         : 'the service was asked by our reference and has it';
   return {
     events: [{ kind: 'effect.reconciled', effect: call.effect, finding, evidence: 'queried', note }],
+  };
+}
+
+function audited({ call, audit }: Extract<Performed, { do: 'audit' }>, s: State): Facts {
+  const open = s.effects.open.find((candidate) => candidate.id === call.effect);
+  if (!open || open.queries + 1 !== call.n || open.doubtSince === null) return NOTHING;
+  const { finding, undone } = audit;
+  const extras = undone === 1 ? 'One extra' : `${undone} extras`;
+  const note =
+    finding.status === 'unclear'
+      ? `it was sent again, and the service could not be looked at: ${finding.reason}`
+      : finding.status === 'absent'
+        ? 'it was sent again, and the service has none of it'
+        : undone === 0
+          ? 'it was sent again, and the service has it once'
+          : `it was sent again. ${extras} stood there for a while and ${undone === 1 ? 'was' : 'were'} undone`;
+  return {
+    events: [{ kind: 'effect.reconciled', effect: call.effect, finding, evidence: 'audited', note }],
   };
 }
 

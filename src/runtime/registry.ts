@@ -4,10 +4,11 @@ import { OutlastError } from '../core/error.ts';
 import type { ToolSpec } from '../core/message.ts';
 import { isRecord } from '../lib/json.ts';
 import type { Tool } from '../tools/port.ts';
+import { BUILT_IN } from './built-in.ts';
 
 export interface Registry {
   get(name: string): Tool | undefined;
-  /** What the model is offered, `code` first, then by name: the same bytes for the same tools. */
+  /** What the model is offered, `code` first, then what is built in, then by name: the same bytes for the same tools. */
   readonly specs: readonly ToolSpec[];
   readonly names: readonly string[];
 }
@@ -29,9 +30,10 @@ const CODE_SPEC: ToolSpec = {
 
 export function registry(tools: readonly Tool[]): Registry {
   const byName = new Map<string, Tool>();
+  const taken = new Set([CODE, ...BUILT_IN.map(({ spec }) => spec.name)]);
   for (const [index, tool] of tools.entries()) {
     checkTool(tool, index);
-    if (byName.has(tool.spec.name) || tool.spec.name === CODE) {
+    if (byName.has(tool.spec.name) || taken.has(tool.spec.name)) {
       throw invalid(index, `the name "${tool.spec.name}" is taken`);
     }
     byName.set(tool.spec.name, tool);
@@ -40,8 +42,8 @@ export function registry(tools: readonly Tool[]): Registry {
   const sorted = offered.sort((a, b) => (a.name < b.name ? -1 : 1));
   return {
     get: (name) => byName.get(name),
-    specs: [CODE_SPEC, ...sorted],
-    names: [CODE, ...[...byName.keys()].sort()],
+    specs: [CODE_SPEC, ...BUILT_IN.map(({ spec }) => spec), ...sorted],
+    names: [...taken, ...[...byName.keys()].sort()],
   };
 }
 
@@ -55,6 +57,8 @@ function checkTool(tool: Tool, index: number): void {
     throw invalid(index, 'spec.input is a JSON Schema of type object');
   if (typeof tool.plan !== 'function') throw invalid(index, 'plan is missing');
   if (typeof tool.run !== 'function') throw invalid(index, 'run is missing');
+  if (tool.bookedAs !== undefined && typeof tool.bookedAs !== 'string')
+    throw invalid(index, 'bookedAs is the name of a tool');
 }
 
 function invalid(index: number, what: string): OutlastError {

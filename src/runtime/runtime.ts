@@ -29,10 +29,12 @@ import type { Driver } from '../driver/port.ts';
 import { assert } from '../lib/assert.ts';
 import type { Row } from '../store/port.ts';
 import { drive } from './actor.ts';
+import { type Asked, ask } from './ask.ts';
 import { follow, type Whisper } from './follow.ts';
 import { Heaps } from './heaps.ts';
 import { type Appended, appendInput, stamp } from './input.ts';
 import { type Inspection, inspect } from './inspect.ts';
+import { Leftovers } from './leftovers.ts';
 import { Log } from './log.ts';
 import type { Ports } from './ports.ts';
 import { states } from './states.ts';
@@ -62,6 +64,8 @@ export interface Stopped {
 export interface Sessions {
   start(request: StartRequest): Promise<Started>;
   send(session: string, message: string, options?: { key?: string | null; when?: When }): Promise<Receipt>;
+  /** A question about the work, answered by its model; the session does not notice. */
+  ask(session: string, question: string, options?: { signal?: AbortSignal }): Promise<Asked>;
   inspect(session: string): Promise<Inspection>;
   list(query?: { phase?: string; after?: string; limit?: number }): Promise<readonly Row[]>;
   events(session: string, after: number, limit: number): Promise<readonly (Event | ForeignEvent)[]>;
@@ -91,7 +95,7 @@ const IDLE_MS = 10 * 60_000;
 
 export function outlast(ports: Ports, driver: Driver, owner: Owner): Outlast {
   const heaps = new Heaps(ports);
-  const context = { ports, heaps, states: states() };
+  const context = { ports, heaps, leftovers: new Leftovers(), states: states() };
   const closing = new AbortController();
   driver.start((session, signal) => drive(session, context, signal));
   const tidying = closeIdleHeaps(ports, heaps, driver, closing.signal);
@@ -227,6 +231,10 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context): Sess
       });
       assert(receipt !== null, `a message was accepted with ${events.length} events`);
       return receipt;
+    },
+
+    async ask(id, question, { signal } = {}) {
+      return ask(await stateOf(await own(id)), question, ports, signal);
     },
 
     async inspect(id) {

@@ -51,6 +51,8 @@ export const handlers: Handlers = {
 
   send: ({ sessions, id, key, body: { message, when } }) => sessions.send(id, message, { key, when }),
 
+  ask: ({ sessions, id, body: { question }, signal }) => sessions.ask(id, question, { signal }),
+
   decide: async ({ sessions, id, body: { decision, answer, text } }) => ({
     session: id,
     phase: await sessions.decide(id, decision, answer, text),

@@ -137,8 +137,10 @@ export function sequence(
         kind: 'decision.requested',
         decision: mint.decision(state.counters),
         effect: newest?.id as EffectId,
+        origin: null,
         question: 'Did it happen?',
         options: ['done', 'not-done', 'reject'],
+        choices: [],
       }),
   };
 }

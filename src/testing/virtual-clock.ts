@@ -13,10 +13,13 @@ export interface VirtualClock extends Clock {
   advance(): boolean;
   /** Moves by `ms`, firing what falls due on the way. */
   elapse(ms: number): void;
+  /** Sets the clock on the wall forward or back; what is waited for takes as long as before. */
+  jump(ms: number): void;
 }
 
 export function virtualClock(start = Date.UTC(2026, 2, 2, 9)): VirtualClock {
-  let now = start;
+  let now = 0;
+  let wall = start;
   let order = 0;
   let timers: Timer[] = [];
 
@@ -35,8 +38,8 @@ export function virtualClock(start = Date.UTC(2026, 2, 2, 9)): VirtualClock {
   }
 
   return {
-    now: () => now,
-    monotonic: () => now - start,
+    now: () => wall + now,
+    monotonic: () => now,
     sleep(ms, signal) {
       return new Promise((resolve) => {
         if (signal?.aborted) return resolve();
@@ -59,6 +62,9 @@ export function virtualClock(start = Date.UTC(2026, 2, 2, 9)): VirtualClock {
       const end = now + ms;
       for (let timer = next(); timer && timer.at <= end; timer = next()) fire(timer);
       now = end;
+    },
+    jump(ms) {
+      wall += ms;
     },
   };
 }

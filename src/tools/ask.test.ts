@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../lib/json.ts';
 import type { FetchResult } from './answer.ts';
-import { askUrl, readAsked } from './ask.ts';
+import { askUrl, readAsked, resultIn } from './ask.ts';
 import type { Ask } from './grant.ts';
 
 const ask: Ask = { path: '/m?ref={reference}', found: '/messages', reference: '/ref' };
@@ -17,16 +17,18 @@ test('the reference stands in the address and cannot leave its place', () => {
 test('K1: found needs our record', () => {
   expect(read({ messages: [{ ref: 'r0' }, { ref: 'r1', id: 7 }] })).toEqual({
     status: 'found',
-    record: { ref: 'r1', id: 7 },
+    records: [{ ref: 'r1', id: 7 }],
   });
   expect(read({ messages: [{ ref: 'r0' }] })).toMatchObject({ status: 'unclear' });
   expect(read({ messages: [{ id: 7 }] })).toMatchObject({ status: 'unclear' });
   const { reference: _, ...trusting } = ask;
-  expect(read({ messages: [{ id: 7 }] }, { as: trusting })).toEqual({ status: 'found', record: { id: 7 } });
-  expect(read({ messages: [{ ref: 'r1', id: 7 }] }, { as: { ...ask, result: '/id' } })).toEqual({
+  expect(read({ messages: [{ id: 7 }] }, { as: trusting })).toEqual({
     status: 'found',
-    record: 7,
+    records: [{ id: 7 }],
   });
+  const withId = { ...ask, result: '/id' };
+  expect(resultIn(withId, { ref: 'r1', id: 7 })).toBe(7);
+  expect(resultIn(withId, { ref: 'r1' })).toBeUndefined();
   expect(read({ ref: 'r1' }, { as: { ...ask, found: '' } })).toMatchObject({ status: 'found' });
 });
 

@@ -12,7 +12,8 @@ import { isJson } from './is-json.ts';
 import { at } from './json-pointer.ts';
 
 export type Asked =
-  | { readonly status: 'found'; readonly record: Json }
+  /** Our records, at least one. */
+  | { readonly status: 'found'; readonly records: readonly Json[] }
   | { readonly status: 'absent' }
   | { readonly status: 'unclear'; readonly reason: string };
 
@@ -29,11 +30,15 @@ export function readAsked(ask: Ask, { status, body, truncated }: FetchResult, re
   if (found === null || found === false) return { status: 'absent' };
   const records = Array.isArray(found) ? (found as readonly Json[]) : [found];
   if (records.length === 0) return { status: 'absent' };
-  const ours = records.find((record) => isOurs(ask, record, reference));
-  if (ours === undefined) return unclear('it named records of other references');
-  const record = at(ours, ask.result ?? '');
-  return record === undefined ? unclear('the record has no result') : { status: 'found', record };
+  const ours = records.filter((record) => isOurs(ask, record, reference));
+  return ours.length === 0
+    ? unclear('it named records of other references')
+    : { status: 'found', records: ours };
 }
+
+/** What counts as the answer in a record. */
+export const resultIn = (ask: Ask, record: Json | undefined): Json | undefined =>
+  record === undefined ? undefined : at(record, ask.result ?? '');
 
 const isOurs = (ask: Ask, record: Json, reference: string): boolean =>
   ask.reference === undefined || at(record, ask.reference) === reference;

@@ -1,6 +1,6 @@
 /**
  * How a capability is written where people write it: in a grant, or in the definition of a tool. The short forms
- * `'read'` and `'blind'` have nothing to add; the other two say how long, in milliseconds.
+ * `'read'` and `'blind'` have nothing to add; the others say how long, in milliseconds.
  */
 
 import { z } from 'zod';
@@ -9,14 +9,15 @@ import type { Capability } from '../core/capability.ts';
 export type CapabilitySpec = 'read' | 'blind' | Capability;
 
 const FORMS =
-  'is "read", "blind", {"kind":"keyed","retentionMs":N} or {"kind":"queryable","lateMs":N}, with N in whole milliseconds';
+  'is "read", "blind", {"kind":"keyed","retentionMs":N}, {"kind":"queryable","lateMs":N} or ' +
+  '{"kind":"cancelable","lateMs":N}, with N in whole milliseconds';
 
 export const capabilitySpec = z.union(
   [
     z.enum(['read', 'blind']),
     z.strictObject({ kind: z.enum(['read', 'blind']) }),
     z.strictObject({ kind: z.literal('keyed'), retentionMs: z.int().positive() }),
-    z.strictObject({ kind: z.literal('queryable'), lateMs: z.int().nonnegative() }),
+    z.strictObject({ kind: z.enum(['queryable', 'cancelable']), lateMs: z.int().nonnegative() }),
   ],
   { error: FORMS },
 );

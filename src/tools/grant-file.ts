@@ -91,6 +91,15 @@ const ask = z.strictObject({
   notFound: z.literal('absent').optional(),
 });
 
+const cancel = z.strictObject({
+  method: z.string().regex(/^[A-Z]+$/, 'is a method in capitals'),
+  path: z
+    .string()
+    .refine((text) => /^\/(?!\/)[^#\\\s]*$/.test(text) && text.includes('{id}'), 'is a path with {id}'),
+  id: pointer,
+  undone: pointer.optional(),
+});
+
 const rule = z
   .strictObject({
     method: z.string().regex(/^([A-Z]+|\*)$/, 'is a method in capitals, or *'),
@@ -100,6 +109,7 @@ const rule = z
     keyHeader: headerName.optional(),
     referenceHeader: headerName.optional(),
     ask: ask.optional(),
+    cancel: cancel.optional(),
     failures: z.literal('clean').optional(),
     secrets: z.array(field).optional(),
     identity: z.array(field).min(1).optional(),
@@ -108,9 +118,14 @@ const rule = z
     const kind = kindOf(one.capability);
     const complain = (path: string, message: string) =>
       context.addIssue({ code: 'custom', path: [path], message });
-    if (kind === 'queryable' && !one.ask) complain('ask', 'says how to ask; a queryable rule needs it');
-    if (kind !== 'queryable' && one.ask) complain('ask', 'goes with the capability queryable only');
-    if (kind !== 'queryable' && one.referenceHeader) complain('referenceHeader', 'goes with queryable only');
+    const isAsked = kind === 'queryable' || kind === 'cancelable';
+    if (isAsked && !one.ask) complain('ask', `says how to ask; a ${kind} rule needs it`);
+    if (!isAsked && one.ask) complain('ask', 'goes with the capability queryable or cancelable only');
+    if (!isAsked && one.referenceHeader)
+      complain('referenceHeader', 'goes with queryable or cancelable only');
+    if (kind === 'cancelable' && !one.cancel)
+      complain('cancel', 'says how an extra is undone; a cancelable rule needs it');
+    if (kind !== 'cancelable' && one.cancel) complain('cancel', 'goes with the capability cancelable only');
     if (kind !== 'keyed' && one.keyHeader) complain('keyHeader', 'goes with the capability keyed only');
   });
 

@@ -32,10 +32,12 @@ export interface Rule {
   readonly capability?: CapabilitySpec;
   /** Carries our key where the capability is keyed; default `Idempotency-Key`. */
   readonly keyHeader?: string;
-  /** Carries our reference where the capability is queryable; default `X-Reference`. */
+  /** Carries our reference where the capability is queryable or cancelable; default `X-Reference`. */
   readonly referenceHeader?: string;
-  /** How to ask for our reference; goes with queryable, and only with it. */
+  /** How to ask for our reference; goes with queryable and cancelable, and only with them. */
   readonly ask?: Ask;
+  /** How an extra is undone; goes with cancelable, and only with it. */
+  readonly cancel?: Cancel;
   /** `clean` where the service promises that an answer of 500 or above means that nothing was done. */
   readonly failures?: 'clean';
   /** Fields of the JSON answer to be sealed: a name (at any depth) or a JSON pointer. All that is below goes too. */
@@ -56,6 +58,17 @@ export interface Ask {
   readonly result?: string;
   /** `absent` where the service answers 404 when it has none; otherwise a 404 is no answer. */
   readonly notFound?: 'absent';
+}
+
+/** A request that undoes one record that `ask` has found. */
+export interface Cancel {
+  readonly method: string;
+  /** Path with `{id}`: `/bookings/{id}`. */
+  readonly path: string;
+  /** JSON pointer inside a record to its id. */
+  readonly id: string;
+  /** JSON pointer inside a record to what is true (or filled) once it was undone; without it such records are gone. */
+  readonly undone?: string;
 }
 
 export function ruleFor(grants: readonly Grant[], method: string, address: Address): Rule | undefined {

@@ -8,12 +8,13 @@
  */
 
 import { z } from 'zod';
-import type { Capability, Finding } from '../core/capability.ts';
+import type { Audit, Capability, Finding } from '../core/capability.ts';
 import { OutlastError } from '../core/error.ts';
 import { isRecord, type Json, toJson } from '../lib/json.ts';
+import { clip } from '../lib/text.ts';
+import { wellFormedJson } from '../lib/well-formed.ts';
 import { type CapabilitySpec, capabilityFrom, capabilitySpec } from './capability-spec.ts';
 import type { Answer, Plan, Refusal, RunContext, Tool } from './port.ts';
-import { wellFormedJson } from './well-formed.ts';
 
 export type JsonSchema = { readonly type: 'object' } & { readonly [keyword: string]: unknown };
 
@@ -35,6 +36,8 @@ export interface OwnTool<Input extends z.core.$ZodType | JsonSchema> {
   readonly run: (args: ArgsOf<Input>, context: RunContext) => unknown;
   /** Looks for what an earlier `run` with the same reference did; a queryable tool needs it. */
   readonly find?: (args: ArgsOf<Input>, context: RunContext) => Finding | Promise<Finding>;
+  /** Looks for all that stands under the reference and undoes all but one; a cancelable tool needs it. */
+  readonly audit?: (args: ArgsOf<Input>, context: RunContext) => Audit | Promise<Audit>;
 }
 
 /** A clear failure: it did not happen. Returned from `run`. */
@@ -66,7 +69,7 @@ export const failure = (code: string, message: string): Failure => new Failure(c
 export function defineTool<const Input extends z.core.$ZodType | JsonSchema>(
   definition: OwnTool<Input>,
 ): Tool {
-  const { name, description, run, find, target = `tools.${name}`, identity } = definition;
+  const { name, description, run, find, audit, target = `tools.${name}`, identity } = definition;
   const capability = checkDefinition(definition as unknown as OwnTool<JsonSchema>);
   const { spec: input, schema } = inputOf(name, definition.input);
   return {
@@ -75,6 +78,7 @@ export function defineTool<const Input extends z.core.$ZodType | JsonSchema>(
     plan,
     run: async (args, context) => answerOf(await run(args as ArgsOf<Input>, context)),
     ...(find && { find: async (args: Json, context: RunContext) => find(args as ArgsOf<Input>, context) }),
+    ...(audit && { audit: async (args: Json, context: RunContext) => audit(args as ArgsOf<Input>, context) }),
   };
 
   function plan(given: Json): Plan | Refusal {
@@ -93,7 +97,7 @@ export function defineTool<const Input extends z.core.$ZodType | JsonSchema>(
 
 /** Y1. */
 function checkDefinition(definition: OwnTool<JsonSchema>): Capability {
-  const { name, description, capability: spec, target, identity, run, find } = definition;
+  const { name, description, capability: spec, target, identity, run, find, audit } = definition;
   if (typeof name !== 'string' || !/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(name)) {
     throw wrong('defineTool', 'name', 'is 1 to 64 letters, digits, _ or -, and begins with no digit');
   }
@@ -107,6 +111,7 @@ function checkDefinition(definition: OwnTool<JsonSchema>): Capability {
   }
   if (typeof run !== 'function') throw wrong(name, 'run', 'is a function');
   if (find !== undefined && typeof find !== 'function') throw wrong(name, 'find', 'is a function');
+  if (audit !== undefined && typeof audit !== 'function') throw wrong(name, 'audit', 'is a function');
   if (target !== undefined && typeof target !== 'function' && typeof target !== 'string') {
     throw wrong(name, 'target', 'is a text, or a function that makes one');
   }
@@ -115,6 +120,8 @@ function checkDefinition(definition: OwnTool<JsonSchema>): Capability {
   const checked = capabilityFrom(capability.data);
   if (checked.kind === 'queryable' && !find)
     throw wrong(name, 'find', 'is missing; a queryable tool needs it');
+  if (checked.kind === 'cancelable' && !audit)
+    throw wrong(name, 'audit', 'is missing; a cancelable tool needs it');
   return checked;
 }
 
@@ -164,12 +171,19 @@ function invalidCall(name: string, error: z.core.$ZodError): Refusal {
   return { refused: { code: 'call.invalid', message: `${name} was not called. ${found.join('; ')}.` } };
 }
 
+/** As much as an answer of `fetch` may have: a result stands in the log and in the state for good. */
+const RESULT_MAX = 1_000_000;
+
 /** Y3. */
 function answerOf(returned: unknown): Answer {
   if (returned instanceof Failure)
     return { status: 'failed', code: returned.code, message: returned.message };
   try {
-    return { status: 'done', result: wellFormedJson(toJson(returned)) };
+    const result = wellFormedJson(toJson(returned));
+    const text = JSON.stringify(result);
+    if (text.length <= RESULT_MAX) return { status: 'done', result };
+    const note = `It is done; the result has ${text.length} characters and is kept in part.`;
+    return { status: 'done', result: { note, result: clip(text, RESULT_MAX) } };
   } catch {
     // It ran: an unknown outcome, or a failure, would be untrue.
     return { status: 'done', result: { note: 'It is done; the result cannot be written as JSON.' } };

@@ -5,9 +5,11 @@
  * T2  `run` is called only after the dispatch mark is durable. It returns what the service answered. Whatever it
  *     throws means that the outcome is unknown, except `NotSent`: that the request provably never left.
  * T3  `find` looks for what an earlier `run` with the same reference did. It changes nothing.
+ * T4  `audit` looks for all that stands under the reference, undoes all but one, and says what stands. Asked again it
+ *     finds what it left, and says again what was undone.
  */
 
-import type { Capability, Finding } from '../core/capability.ts';
+import type { Audit, Capability, Finding } from '../core/capability.ts';
 import type { ToolSpec } from '../core/message.ts';
 import type { Json } from '../lib/json.ts';
 
@@ -43,9 +45,12 @@ export interface Tool {
   readonly spec: ToolSpec;
   /** Offered to the model as a tool; otherwise only to code in cells. */
   readonly direct: boolean;
+  /** The tool under whose name its effects are planned, run and kept, where this is but another way to ask for them. */
+  readonly bookedAs?: string;
   plan(args: Json): Plan | Refusal;
   run(args: Json, context: RunContext): Promise<Answer>;
   find?(args: Json, context: RunContext): Promise<Finding>;
+  audit?(args: Json, context: RunContext): Promise<Audit>;
 }
 
 /** The request never left this process: nothing was dispatched in truth, and it may be tried again. */

@@ -7,6 +7,7 @@
  */
 
 import { isRecord, type Json } from '../lib/json.ts';
+import { wellFormed } from '../lib/well-formed.ts';
 import { type Address, addressOf } from './address.ts';
 import { capabilityOf, type Grant, notGranted, type Rule, ruleFor } from './grant.ts';
 import { isHeaderValue, outgoingHeaders } from './headers.ts';
@@ -15,7 +16,6 @@ import { at } from './json-pointer.ts';
 import type { Plan, Refusal } from './port.ts';
 import { type Handles, holdsHandle, type Secret } from './secret.ts';
 import type { Outgoing } from './send.ts';
-import { wellFormed } from './well-formed.ts';
 
 /** A granted request with the rule that grants it. */
 export interface Granted {

@@ -6,7 +6,7 @@
  * S3  What cannot be opened is never sent as it stands: the request is refused.
  */
 
-import { wellFormed } from './well-formed.ts';
+import { wellFormed } from '../lib/well-formed.ts';
 
 /** Encrypts and authenticates; `about` is bound to the bytes and must be the same on opening. */
 export interface Sealer {

@@ -107,7 +107,9 @@ it('B190 a tool that is gone: its call is refused by name, and the session is as
   expect(results(h.requests.at(-1)).at(-1)).toMatchObject({
     tool: 'old',
     status: 'refused',
-    text: expect.stringMatching(/There is no tool "old"\. There are: code, look/),
+    text: expect.stringMatching(
+      /There is no tool "old"\. There are: code, ask_person, progress, sleep, book, look/,
+    ),
   });
   expect(h.requests.at(-1)?.tools.map(({ name }) => name)).not.toContain('old');
   expect((await h.done(h.api.inspect(id))).phase).toBe('awaiting_input');
@@ -162,6 +164,10 @@ it('B148 the first request after a restart lists all tools', async () => {
   expect(h.requests[1]?.tools).toEqual(h.requests[0]?.tools);
   expect(h.requests[1]?.tools.map(({ name }) => name)).toEqual([
     'code',
+    'ask_person',
+    'progress',
+    'sleep',
+    'book',
     'extra',
     'look',
     'mail',

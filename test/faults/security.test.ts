@@ -20,6 +20,7 @@ const OPERATIONS: Record<Exclude<keyof Sessions, 'start' | 'list'>, (of: Session
   interrupt: (of, id) => of.interrupt(id),
   stop: (of, id) => of.stop(id),
   reopen: (of, id) => of.reopen(id),
+  ask: (of, id) => of.ask(id, 'how far?'),
   decide: (of, id) => of.decide(id, 'd1', 'done'),
   verify: (of, id) => of.verify(id),
   rest: (of, id) => of.rest(id),

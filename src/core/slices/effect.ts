@@ -2,7 +2,8 @@
  * Effects: intention, dispatch mark, settlement, and what reconciliation finds. This slice is the ledger.
  *
  * G1  An effect without a dispatch mark was never sent.
- * G2  An effect is closed once, as done, failed or withdrawn; `unknown` is never closed.
+ * G2  An effect is closed once, as done, failed or withdrawn; `unknown` is never closed. Evidence that comes later still
+ *     corrects what was believed, and the model hears of it.
  * G3  Whoever asked (a call of the model, a promise in the guest) is answered by the closing and by nothing else.
  */
 
@@ -10,7 +11,7 @@ import { type Evidence, type Outcome, writes } from '../capability.ts';
 import type { EventOf, Stamp } from '../event.ts';
 import type { EffectId } from '../ids.ts';
 import type { CallResult } from '../message.ts';
-import type { Effect, State } from '../state.ts';
+import { type Effect, findEffect, type State } from '../state.ts';
 import { mootDecisions } from './decision.ts';
 import { answerGuest } from './heap.ts';
 import { reportToSelf } from './inbox.ts';
@@ -36,10 +37,13 @@ export function intended(s: State, e: EventOf<'effect.intended'>): State {
     attempts: 0,
     failures: 0,
     notBefore: 0,
+    doubtSince: null,
+    answer: null,
     unknownSince: null,
     unknownReason: null,
     isSuspended: false,
     queries: 0,
+    strays: [],
     late: null,
     outcome: null,
     settledSeq: null,
@@ -54,8 +58,7 @@ export function intended(s: State, e: EventOf<'effect.intended'>): State {
     return updateCall(added, e.origin.call, ({ part }) => ({
       part,
       state: 'running',
-      effect: e.effect,
-      cell: null,
+      on: { kind: 'effect', effect: e.effect },
     }));
   }
   const { cell, guestCall } = e.origin;
@@ -78,14 +81,29 @@ export function dispatched(s: State, e: EventOf<'effect.dispatched'>): State {
     dispatch: { attempt: e.attempt, epoch: e.epoch, at: e.at },
     firstDispatchAt: effect.firstDispatchAt ?? e.at,
     attempts: e.attempt,
+    doubtSince: mayStandBeside(effect) ? (effect.unknownSince ?? s.lifetime.acquiredAt) : null,
     unknownSince: null,
     unknownReason: null,
   }));
 }
 
+/** Whether a sending before this one may still stand, where the extra can be undone. */
+const mayStandBeside = ({ capability, status }: Effect): boolean =>
+  capability.kind === 'cancelable' && status !== 'intended';
+
 export function settled(s: State, e: EventOf<'effect.settled'>): State {
   const { outcome } = e;
-  if (outcome.status !== 'unknown') return close(progressed(s), e.effect, outcome, null, e);
+  if (outcome.status !== 'unknown') {
+    const isDoubtful = s.effects.open.some(({ id, doubtSince }) => id === e.effect && doubtSince !== null);
+    if (!isDoubtful) return close(progressed(s), e.effect, outcome, null, e);
+    return change(progressed(s), e.effect, (effect) => ({
+      ...effect,
+      status: 'unknown',
+      answer: outcome,
+      unknownSince: e.at,
+      unknownReason: 'it was sent again and answered; whether the first one stands too is looked at',
+    }));
+  }
   return change(s, e.effect, (effect) => ({
     ...effect,
     status: 'unknown',
@@ -102,7 +120,10 @@ export function reconciled(s: State, e: EventOf<'effect.reconciled'>): State {
   switch (finding.status) {
     case 'absent':
       return mootDecisions(
-        change(progressed(s), e.effect, (effect) => ({ ...effect, status: 'intended', evidence })),
+        change(progressed(s), e.effect, (effect) => ({
+          ...effect,
+          ...{ status: 'intended', evidence, doubtSince: null, answer: null, late: null },
+        })),
         e.effect,
       );
     case 'unclear':
@@ -119,10 +140,48 @@ export function reconciled(s: State, e: EventOf<'effect.reconciled'>): State {
   }
 }
 
+type Evident = Pick<EventOf<'evidence.received'>, 'effect' | 'attempt' | 'outcome'>;
+
+/** Whether this says something about the effect that the ledger does not know. */
+export function isNews(s: State, { effect: id, attempt, outcome }: Evident): boolean {
+  if (outcome.status === 'unknown') return false;
+  const effect = findEffect(s, id);
+  if (!effect || effect.strays.includes(attempt)) return false;
+  const isOpen = effect.outcome === null;
+  if (isOpen && attempt === effect.attempts) {
+    const isAwaited = effect.status === 'dispatched' || effect.status === 'unknown';
+    return effect.late === null && effect.answer === null && (isAwaited || outcome.status === 'done');
+  }
+  if (outcome.status !== 'done') return false;
+  // Sent again only because nothing had arrived, as a service or a person said.
+  const wasBelievedAbsent = effect.capability.kind === 'queryable' || effect.capability.kind === 'blind';
+  return attempt < effect.attempts ? wasBelievedAbsent : effect.status !== 'done';
+}
+
 export function evidenceReceived(s: State, e: EventOf<'evidence.received'>): State {
   const { outcome } = e;
-  if (outcome.status === 'unknown') return s;
-  return change(s, e.effect, (effect) => ({ ...effect, late: outcome }));
+  const effect = findEffect(s, e.effect);
+  if (!effect || outcome.status === 'unknown') return s;
+  const isOpen = effect.outcome === null;
+  if (isOpen && e.attempt === effect.attempts) {
+    // Found absent, and not sent again yet: then it is not.
+    const back = { status: 'unknown' as const, unknownSince: e.at, unknownReason: 'an answer came late' };
+    const isWaiting = effect.status === 'intended';
+    return change(s, e.effect, (open) => ({ ...open, ...(isWaiting ? back : {}), late: outcome }));
+  }
+  if (outcome.status !== 'done') return s;
+  const strays = [...effect.strays, e.attempt];
+  const evidence = { by: 'late' as const, note: `sending ${e.attempt} was answered late: it had happened` };
+  const isTwice = e.attempt < effect.attempts;
+  const corrected: Partial<Effect> = isTwice
+    ? { strays, evidence }
+    : { strays, evidence, status: 'done', outcome };
+  const what = isTwice
+    ? `was sent ${effect.attempts} times because nothing seemed to have arrived. A late answer says that sending ${e.attempt} did: it may stand more than once.`
+    : `did happen after all: a late answer says so. ${JSON.stringify(outcome.result)}`;
+  const update = (one: Effect): Effect => (one.id === e.effect ? { ...one, ...corrected } : one);
+  const effects = { open: s.effects.open.map(update), closed: s.effects.closed.map(update) };
+  return reportToSelf({ ...s, effects }, e.effect, `Effect ${e.effect} (${effect.target}) ${what}`, e.at);
 }
 
 /** Takes back what was intended and never sent, and answers whoever waits for it. */

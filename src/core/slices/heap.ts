@@ -8,9 +8,10 @@
 
 import { unreachable } from '../../lib/assert.ts';
 import type { EventOf, HeapImage, Stamp } from '../event.ts';
-import type { CellId } from '../ids.ts';
+import type { CellId, DecisionId, TimerId } from '../ids.ts';
 import type { CallResult } from '../message.ts';
 import type { Delivery, Effect, Heap, ImageChain, Pending, RunningCell, State } from '../state.ts';
+import { withdrawQuestions } from './decision.ts';
 import { doneOutside, withdrawUnsent } from './effect.ts';
 import { reportToSelf } from './inbox.ts';
 import { progressed } from './lifetime.ts';
@@ -32,7 +33,11 @@ export function cellStarted(s: State, e: EventOf<'cell.started'>): State {
     counters: { ...s.counters, cell: s.counters.cell + 1 },
     heap: { ...s.heap, cell },
   };
-  return updateCall(running, e.call, ({ part }) => ({ part, state: 'running', effect: null, cell: e.cell }));
+  return updateCall(running, e.call, ({ part }) => ({
+    part,
+    state: 'running',
+    on: { kind: 'cell', cell: e.cell },
+  }));
 }
 
 export function cellCommitted(s: State, e: EventOf<'cell.committed'>): State {
@@ -81,7 +86,9 @@ export function cellAborted(s: State, e: EventOf<'cell.aborted'>): State {
 export function cellSuspended(s: State, e: EventOf<'cell.suspended'>): State {
   if (s.heap.cell?.id !== e.cell) return s;
   const { cell } = s.heap;
-  const text = `The cell waits for a person (decision ${e.on}). Its end is reported when it comes.`;
+  const isTimer = s.heap.pending.some((call) => call.on === 'timer' && call.timer === e.on);
+  const awaits = isTimer ? `until its timer ${e.on}` : `for a person (decision ${e.on})`;
+  const text = `The cell waits ${awaits}. Its end is reported when it comes.`;
   const parked = { ...s, heap: { ...s.heap, cell: null, suspended: [...s.heap.suspended, cell] } };
   return answerCall(parked, cell.call, { status: 'suspended', text });
 }
@@ -108,52 +115,68 @@ export function based(s: State, e: EventOf<'heap.based'>): State {
   return { ...s, heap: { ...s.heap, chain: { base: e.image, deltas: [], seq: e.seq } } };
 }
 
-export function timerSet(s: State, e: EventOf<'timer.set'>): State {
-  const { guestCall, cell, timer, due } = e;
-  const pending: Pending = { guestCall, cell, on: 'timer', timer, due, answer: null };
-  return {
-    ...s,
-    counters: { ...s.counters, timer: s.counters.timer + 1 },
-    heap: { ...s.heap, pending: [...s.heap.pending, pending] },
-  };
-}
-
-export function timerFired(s: State, e: EventOf<'timer.fired'>): State {
-  const answer = fired(e);
-  return {
-    ...s,
-    heap: {
-      ...s.heap,
-      pending: s.heap.pending.map((call) =>
-        call.on === 'timer' && call.timer === e.timer ? { ...call, answer } : call,
-      ),
-    },
-  };
-}
-
 // ── shared by the slices ───────────────────────────────────────────────────────────────────────────────────
+
+type InCell = Pick<Pending, 'cell' | 'guestCall'>;
+
+export function guestTimerSet(s: State, timer: InCell & { timer: TimerId; due: number }): State {
+  const { cell, guestCall, timer: id, due } = timer;
+  return awaited(s, { cell, guestCall, on: 'timer', timer: id, due, answer: null });
+}
+
+export function guestTimerFired(s: State, e: EventOf<'timer.fired'>): State {
+  return answerPending(s, (call) => call.on === 'timer' && call.timer === e.timer, nothing(e));
+}
+
+export function guestAsked(s: State, { cell, guestCall }: InCell, decision: DecisionId): State {
+  return awaited(s, { cell, guestCall, on: 'decision', decision, answer: null });
+}
+
+export function answerGuestDecision(s: State, id: DecisionId, e: Stamp): State {
+  const isIt = (call: Pending): boolean => call.on === 'decision' && call.decision === id;
+  return answerPending(s, isIt, decided(s, id, e));
+}
+
+/** Nothing is waited for: it is noted, and the guest goes on. */
+export function noted(s: State, { cell, guestCall }: InCell, e: Stamp): State {
+  return awaited(s, { cell, guestCall, on: 'note', answer: nothing(e) });
+}
 
 /** A settlement is on its way into the guest; for a call that no heap knows any more it stays in the ledger. */
 export function answerGuest(s: State, effect: Effect, e: Stamp): State {
-  const pending = s.heap.pending.map((call) =>
-    call.on === 'effect' && call.effect === effect.id ? { ...call, answer: delivery(effect, e) } : call,
-  );
+  const isIt = (call: Pending): boolean => call.on === 'effect' && call.effect === effect.id;
+  return answerPending(s, isIt, delivery(effect, e));
+}
+
+const awaited = (s: State, call: Pending): State => ({
+  ...s,
+  heap: { ...s.heap, pending: [...s.heap.pending, call] },
+});
+
+function answerPending(s: State, which: (call: Pending) => boolean, answer: Delivery | null): State {
+  if (answer === null) return s;
+  const pending = s.heap.pending.map((call) => (which(call) ? { ...call, answer } : call));
   return { ...s, heap: { ...s.heap, pending } };
 }
 
 /** The heap from before the running cell, with the answers that have come in since. */
 export function abortRunningCell(s: State): State {
   if (!s.heap.cell) return s;
-  const { before } = s.heap.cell;
+  const { before, id } = s.heap.cell;
+  const isOld = new Set(before.pending.map(({ guestCall }) => guestCall));
   const pending = before.pending.map((call): Pending => {
-    if (call.answer) return call;
+    if (call.on === 'note' || call.answer) return call;
     const now = s.heap.pending.find((other) => other.guestCall === call.guestCall);
     return now ?? { ...call, answer: redelivery(s, call) };
   });
-  return {
+  const back: State = {
     ...s,
     heap: { ...s.heap, chain: before.chain, live: before.live, pending, cell: null, opened: null },
   };
+  return withdrawQuestions(
+    back,
+    ({ origin }) => origin?.by === 'cell' && origin.cell === id && !isOld.has(origin.guestCall),
+  );
 }
 
 /** The settlement that enters the guest next. */
@@ -249,7 +272,8 @@ function emptied(s: State, e: Stamp): State {
     return endCell(state, id, { status: 'failed', text }, e);
   }, s);
   const chain = ended.heap.chain?.seq === e.seq ? ended.heap.chain : null;
-  return { ...ended, heap: { ...ended.heap, chain, pending: [], live: [] } };
+  const empty: State = { ...ended, heap: { ...ended.heap, chain, pending: [], live: [] } };
+  return withdrawQuestions(empty, ({ origin }) => origin?.by === 'cell');
 }
 
 function delivery(effect: Effect, e: Stamp): Delivery {
@@ -266,10 +290,18 @@ function delivery(effect: Effect, e: Stamp): Delivery {
 }
 
 /** The answer to a call that the aborted cell had already been given. */
-function redelivery(s: State, call: Pending): Delivery | null {
-  if (call.on === 'timer') return fired({ seq: s.head, at: s.at });
+function redelivery(s: State, call: Exclude<Pending, { on: 'note' }>): Delivery | null {
+  const now = { seq: s.head, at: s.at };
+  if (call.on === 'timer') return nothing(now);
+  if (call.on === 'decision') return decided(s, call.decision, now);
   const effect = s.effects.closed.findLast((closed) => closed.id === call.effect);
   return effect ? delivery(effect, { seq: effect.settledSeq ?? s.head, at: s.at }) : null;
 }
 
-const fired = (e: Stamp): Delivery => ({ seq: e.seq, at: e.at, ok: true, json: 'null' });
+/** What a person answered, for the guest; null while nobody has. */
+function decided(s: State, id: DecisionId, { seq, at }: Stamp): Delivery | null {
+  const made = s.decisions.find((decision) => decision.id === id)?.made;
+  return made ? { seq, at, ok: true, json: JSON.stringify({ text: made.text, by: made.by }) } : null;
+}
+
+const nothing = ({ seq, at }: Stamp): Delivery => ({ seq, at, ok: true, json: 'null' });

@@ -6,7 +6,7 @@
  */
 
 import type { EventOf } from '../event.ts';
-import type { CellId, EffectId, MessageId } from '../ids.ts';
+import type { CellId, DecisionId, EffectId, MessageId, TimerId } from '../ids.ts';
 import type { Message } from '../message.ts';
 import type { State } from '../state.ts';
 
@@ -41,7 +41,12 @@ export function read(s: State, e: EventOf<'message.read'>): State {
 }
 
 /** What the session reports to itself arrives like a message: the end of what was suspended. */
-export function reportToSelf(s: State, of: CellId | EffectId, text: string, at: number): State {
+export function reportToSelf(
+  s: State,
+  of: CellId | EffectId | DecisionId | TimerId,
+  text: string,
+  at: number,
+): State {
   const message: Message = { id: `end:${of}` as MessageId, text, from: 'runtime', when: 'next', at };
   return { ...s, inbox: { ...s.inbox, unread: [...s.inbox.unread, message] } };
 }

@@ -7,6 +7,7 @@
 
 import type { EventOf } from '../event.ts';
 import type { State } from '../state.ts';
+import { withdrawQuestions } from './decision.ts';
 import { withdrawUnsent } from './effect.ts';
 import { abortRunningCell } from './heap.ts';
 import { closeTurn } from './turn.ts';
@@ -46,7 +47,8 @@ export function stopping(s: State, e: EventOf<'session.stopping'>): State {
   if (s.lifetime.status === 'stopped') return s;
   const ended = s.turn ? closeTurn(s, 'interrupted', 'stopped', e) : s;
   const quiet = withdrawUnsent(abortRunningCell(ended), () => true, 'the session was stopped', e);
-  return { ...quiet, lifetime: { ...quiet.lifetime, status: 'stopping', stoppingAt: e.at } };
+  const silent = withdrawQuestions(quiet, ({ origin }) => origin?.by === 'call');
+  return { ...silent, timers: [], lifetime: { ...silent.lifetime, status: 'stopping', stoppingAt: e.at } };
 }
 
 export function stopped(s: State, _e: EventOf<'session.stopped'>): State {

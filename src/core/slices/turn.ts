@@ -9,9 +9,10 @@
 import type { EventOf, Stamp } from '../event.ts';
 import type { CallId } from '../ids.ts';
 import type { CallResult, Part, ToolCallPart } from '../message.ts';
-import type { Call, Effect, Item, State, Step } from '../state.ts';
+import type { Call, Item, Running, State, Step } from '../state.ts';
+import { withdrawQuestions } from './decision.ts';
 import { doneOutside, withdrawUnsent } from './effect.ts';
-import { abortRunningCell } from './heap.ts';
+import { abortRunningCell, noted } from './heap.ts';
 import { progressed } from './lifetime.ts';
 
 type Acting = Extract<Step, { phase: 'acting' }>;
@@ -89,19 +90,53 @@ export function callRefused(s: State, e: EventOf<'call.refused'>): State {
   return answerCall(s, e.call, { status: 'refused', text: `${e.message} [${e.code}]` });
 }
 
-/** The person asked for a turn now; what this call waits for stays open, and its end is reported when it comes. */
+/** The model gets a turn; what this call waits for stays open, and its end is reported when it comes. */
 export function callSuspended(s: State, e: EventOf<'call.suspended'>): State {
-  const isOf = ({ origin }: Effect): boolean => origin.by === 'call' && origin.call === e.call;
-  const isHeld = s.effects.open.some((effect) => isOf(effect) && effect.status === 'intended');
-  const text = isHeld
-    ? `It is not sent: it waits until a person has made decision ${e.on}. Do not do it by other means.`
-    : `Its outcome is unknown. A person is asked (decision ${e.on}); do not do it again by other means.`;
-  const open = s.effects.open.map((effect) => (isOf(effect) ? { ...effect, isSuspended: true } : effect));
-  const suspended = { ...s, effects: { ...s.effects, open } };
-  return answerCall(suspended, e.call, { status: 'suspended', text });
+  const calls = s.turn?.step.phase === 'acting' ? s.turn.step.calls : [];
+  const call = calls.find(({ part }) => part.call === e.call);
+  if (call?.state !== 'running') return s;
+  return answerCall(left(s, call.on), e.call, { status: 'suspended', text: waiting(s, call.on, e.on) });
 }
 
-export function progressNoted(s: State, _e: EventOf<'progress.noted'>): State {
+/** Marks what a call has waited for as suspended. */
+function left(s: State, on: Running): State {
+  const mark =
+    (isIt: boolean) =>
+    <T>(one: T): T =>
+      isIt ? { ...one, isSuspended: true } : one;
+  switch (on.kind) {
+    case 'effect': {
+      const open = s.effects.open.map((effect) => mark(effect.id === on.effect)(effect));
+      return { ...s, effects: { ...s.effects, open } };
+    }
+    case 'timer':
+      return { ...s, timers: s.timers.map((timer) => mark(timer.id === on.timer)(timer)) };
+    case 'decision':
+      return { ...s, decisions: s.decisions.map((d) => mark(d.id === on.decision)(d)) };
+    default:
+      return s;
+  }
+}
+
+function waiting(s: State, on: Running, awaited: string): string {
+  if (on.kind === 'timer') {
+    const due = s.timers.find(({ id }) => id === on.timer)?.due ?? s.at;
+    return `Not over yet: timer ${on.timer} goes on until ${new Date(due).toISOString()}, and you will be told.`;
+  }
+  if (on.kind === 'decision') {
+    return `A person is asked (decision ${awaited}) and has not answered yet. The answer is reported when it comes.`;
+  }
+  const isHeld = s.effects.open.some(
+    (effect) => on.kind === 'effect' && effect.id === on.effect && effect.status === 'intended',
+  );
+  return isHeld
+    ? `It is not sent: it waits until a person has made decision ${awaited}. Do not do it by other means.`
+    : `Its outcome is unknown. A person is asked (decision ${awaited}); do not do it again by other means.`;
+}
+
+export function progressNoted(s: State, e: EventOf<'progress.noted'>): State {
+  if (e.origin?.by === 'cell') return noted(s, e.origin, e);
+  if (e.origin) return answerCall(s, e.origin.call, { status: 'done', text: 'noted' });
   if (s.turn?.step.phase !== 'acting') return s;
   return { ...s, turn: { ...s.turn, step: { ...s.turn.step, noted: true } } };
 }
@@ -143,7 +178,21 @@ export function closeTurn(
   const { number, step } = s.turn;
   const closed = step.phase === 'acting' ? pushReply(s, cutOff(s, step), number) : s;
   const stepNumber = step.phase === 'starting' ? 0 : step.number;
-  return { ...closed, turn: null, lastTurn: { number, end, text, at: e.at, step: stepNumber } };
+  return {
+    ...withoutWaits(closed),
+    turn: null,
+    lastTurn: { number, end, text, at: e.at, step: stepNumber },
+  };
+}
+
+/** What calls of this turn waited for and nobody waits for any more. */
+function withoutWaits(s: State): State {
+  const { timers } = s;
+  const kept = timers.filter(({ isSuspended }) => isSuspended);
+  return withdrawQuestions(
+    kept.length === timers.length ? s : { ...s, timers: kept },
+    ({ origin, isSuspended }) => origin?.by === 'call' && !isSuspended,
+  );
 }
 
 /** Gives an asked or running call its one result. */
@@ -201,7 +250,7 @@ function interruption(s: State, call: Call): string {
   const outside = doneOutside(s, ({ origin }) =>
     origin.by === 'call'
       ? origin.call === call.part.call
-      : call.state === 'running' && origin.cell === call.cell,
+      : call.state === 'running' && call.on.kind === 'cell' && origin.cell === call.on.cell,
   );
   return outside === ''
     ? 'Interrupted while it ran; nothing is in flight.'

@@ -10,6 +10,7 @@
 
 import type { ModelRequest } from '../../core/message.ts';
 import { type Model, ModelError, type ModelReply } from '../port.ts';
+import { aside } from './aside.ts';
 import { decide } from './decide.ts';
 import { metaOf, observe } from './observations.ts';
 
@@ -44,8 +45,9 @@ export function scriptedPlanner(): Model {
 
 /** The reply to a request: a line and a cell, or the answer (B1). */
 export function plan(request: ModelRequest): ModelReply {
-  const decision = decide(observe(request));
   const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+  if (request.isAside) return { parts: [{ type: 'text', text: aside(request) }], finish: 'stop', usage };
+  const decision = decide(observe(request));
   if (decision.kind === 'answer') {
     return { parts: [{ type: 'text', text: decision.text }], finish: 'stop', usage };
   }

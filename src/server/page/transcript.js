@@ -122,23 +122,32 @@ export function transcript(decide) {
   }
 
   function requested(e) {
+    const isQuestion = e.options.includes('answer');
     const text = el('input', {
       type: 'text',
-      placeholder: 'in your words (may be left empty)',
+      placeholder: isQuestion ? 'your answer' : 'in your words (may be left empty)',
       'aria-label': 'Words',
     });
-    const buttons = e.options.map((option) =>
+    const button = (label, option, words) =>
       el(
         'button',
-        {
-          type: 'button',
-          'data-answer': option,
-          on: { click: () => decide(e.decision, option, text.value) },
-        },
-        option.replace('-', ' '),
-      ),
-    );
-    const answers = el('div', { class: 'answers' }, text, ...buttons);
+        { type: 'button', 'data-answer': option, on: { click: () => decide(e.decision, option, words()) } },
+        label,
+      );
+    // Where only these answers will do, they are the buttons.
+    const answers =
+      e.choices.length > 0
+        ? el(
+            'div',
+            { class: 'answers' },
+            ...e.choices.map((choice) => button(choice, 'answer', () => choice)),
+          )
+        : el(
+            'div',
+            { class: 'answers' },
+            text,
+            ...e.options.map((option) => button(option.replace('-', ' '), option, () => text.value)),
+          );
     const card = el(
       'section',
       { class: 'question', 'data-decision': e.decision },

@@ -6,7 +6,7 @@
 import type { Event, ForeignEvent } from '../../core/event.ts';
 import { InvariantChecker } from '../../core/invariant.ts';
 import type { Inspection, Verification } from '../../protocol/schema.ts';
-import { fewestQuestions, type Verdict } from '../sim/judge.ts';
+import { asksAboutEffect, fewestQuestions, type Verdict } from '../sim/judge.ts';
 import { type Batch, claimsIn } from './batch.ts';
 import type { Row } from './books.ts';
 
@@ -29,7 +29,7 @@ export function judge(one: Case): Verdict {
     untrue: [...untrueEvents(one), ...untrueLedger(one)],
     stuck: one.stuck,
     broken: broken(one),
-    questions: one.log.filter((event) => event.kind === 'decision.requested').length,
+    questions: one.log.filter(asksAboutEffect).length,
     questionsMinimum: fewestQuestions(one.log),
   };
 }

@@ -45,9 +45,19 @@ export class Witness {
       this.broken.push(...this.checker.check(event).map((v) => `${v.invariant} at ${v.seq}: ${v.detail}`));
       this.folded = evolve(this.folded, event);
       if (event.kind === 'effect.settled') this.ledgerSays(event.effect, event.outcome.status, event.seq);
-      if (event.kind === 'effect.reconciled') this.ledgerSays(event.effect, event.finding.status, event.seq);
+      if (event.kind === 'effect.reconciled') {
+        this.ledgerSays(event.effect, event.finding.status, event.seq);
+        if (event.evidence === 'audited') this.transientIsTold(event.effect, event.note, event.seq);
+      }
       if (event.kind === 'response.surfaced') this.personIsTold(event.text, event.seq);
     }
+  }
+
+  /** What stood twice for a while is not kept quiet. */
+  private transientIsTold(id: string, note: string, seq: number): void {
+    const undone = this.world.undone.filter((entry) => entry.reference.endsWith(`.${id}`)).length;
+    if (undone > 0 && !note.includes(`${undone} w`) && !note.includes('One extra'))
+      this.untrue.push(`${seq}: ${undone} extras of ${id} were undone, it is told: ${note}`);
   }
 
   private ledgerSays(id: string, status: string, seq: number): void {
@@ -69,6 +79,19 @@ export class Witness {
   }
 }
 
+/** The ledger at rest against the books: what it calls done stands there, what it calls failed does not. */
+export function judgeLedger({ effects }: State, world: World): readonly string[] {
+  return effects.closed.flatMap(({ id, tool, capability, status }) => {
+    if (capability.kind === 'read' || status === 'withdrawn') return [];
+    const stands = world.books.some(
+      ({ service, reference }) => service === tool && reference.endsWith(`.${id}`),
+    );
+    return stands === (status === 'done')
+      ? []
+      : [`at rest the ledger says ${id} ${status}, the books ${stands ? 'have' : 'lack'} it`];
+  });
+}
+
 export function judgeBooks(scenario: Scenario, world: World): Pick<Verdict, 'duplicates' | 'lost'> {
   const counts = new Map<string, number>();
   for (const { service, what } of world.books) {
@@ -87,6 +110,10 @@ export function judgeBooks(scenario: Scenario, world: World): Pick<Verdict, 'dup
   return { duplicates, lost };
 }
 
+/** A question of the work itself is no doubt of ours. */
+export const asksAboutEffect = (event: Event | ForeignEvent): boolean =>
+  event.kind === 'decision.requested' && event.effect !== null;
+
 /**
  * The fewest questions that this log allows: one for each dispatch of a blind effect whose own answer never came. The
  * log cannot tell whether it was applied, and nobody but a person can.
@@ -94,6 +121,7 @@ export function judgeBooks(scenario: Scenario, world: World): Pick<Verdict, 'dup
 export function fewestQuestions(events: readonly (Event | ForeignEvent)[]): number {
   const blind = new Set<string>();
   const doubtful = new Set<string>();
+  const asked = new Set<string>();
   for (const event of events) {
     if (event.kind === 'effect.intended' && event.capability.kind === 'blind') blind.add(event.effect);
     if (event.kind === 'effect.dispatched' && blind.has(event.effect)) {
@@ -102,6 +130,15 @@ export function fewestQuestions(events: readonly (Event | ForeignEvent)[]): numb
     if (event.kind === 'effect.settled' && event.outcome.status !== 'unknown') {
       doubtful.delete(`${event.effect}:${event.attempt}`);
     }
+    // A result that was handed in before anybody was asked answers it, too.
+    if (event.kind === 'evidence.received' && !asked.has(event.effect)) {
+      doubtful.delete(`${event.effect}:${event.attempt}`);
+    }
+    if (event.kind === 'effect.reconciled' && event.evidence === 'unsent') {
+      for (const one of doubtful) if (one.startsWith(`${event.effect}:`)) doubtful.delete(one);
+    }
+    if (event.kind === 'decision.requested' && event.effect !== null) asked.add(event.effect);
+    if (event.kind === 'effect.dispatched') asked.delete(event.effect);
   }
   return doubtful.size;
 }
@@ -116,6 +153,7 @@ export function essence(s: State): unknown {
     read: s.transcript.flatMap((item) => (item.kind === 'message' ? [item.message.text] : [])),
     effects: s.effects.closed.map((e) => `${e.tool} ${e.target} ${e.status}`).sort(),
     open: s.effects.open.length,
+    timers: s.timers.length,
     live: s.heap.live.map(({ name, type, size }) => `${name}: ${type} ${size}`),
     generation: s.heap.generation,
   };

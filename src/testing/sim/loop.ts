@@ -1,7 +1,6 @@
 /**
  * The crash loop: run a scenario clean and count its boundaries; then, for each boundary and each side, run up to
- * there, drop everything, and run to rest again. Then the same with a machine that freezes there and goes on later, and
- * with a message that arrives there.
+ * there, drop everything, and run to rest again. Then the same with everything else that can happen there (`MODES`).
  */
 
 import type { Sandbox } from '../../sandbox/port.ts';
@@ -15,6 +14,8 @@ export interface Totals {
   boundaries: number;
   runs: number;
   crashes: number;
+  /** Runs in which somebody else's act, or a jump of the clock, took effect. */
+  injected: number;
   duplicates: number;
   lost: number;
   untrue: number;
@@ -36,6 +37,8 @@ export interface LoopOptions {
   readonly mutation?: Mutation;
   /** Only this scenario and crash: what a failure prints. */
   readonly only?: { readonly scenario: string; readonly mode: Mode; readonly crash: Crash };
+  /** Only these; by default all. */
+  readonly modes?: readonly Mode[];
   /** Both sides of every boundary in every mode, also where they cannot differ. */
   readonly full?: boolean;
   /** Does only every `of`-th run; the clean runs are done by each. */
@@ -72,16 +75,23 @@ async function loopScenario(
   tally(clean, `--scenario "${scenario.name}"`, totals, failures);
   const plans = options.only
     ? [{ ...options.only, at: clean.boundaries[options.only.crash.boundary - 1] ?? '' }]
-    : plansOf(scenario, clean.boundaries, options.full ?? false);
+    : plansOf(scenario, clean, options);
   const { index: shard, of } = options.shard ?? { index: 0, of: 1 };
   for (const [index, { mode, crash, at }] of plans.entries()) {
     if (options.untilFailure && failures.length > 0) return;
     if (index % of !== shard) continue;
     const repeat = `--scenario "${scenario.name}" --mode ${mode} --boundary ${crash.boundary} --side ${crash.side}`;
     const result = await run(scenario, { ...common, ...MODE_OPTIONS[mode](crash) });
-    if (mode === 'send')
-      tally(result, `${repeat}  # ${at}`, totals, failures, undefined, noteFindings(result));
-    else tally(result, `${repeat}  # ${at}`, totals, failures, expected);
+    const more = KEEPS_COURSE.has(mode) ? [] : noteFindings(result);
+    tally(
+      result,
+      `${repeat}  # ${at}`,
+      totals,
+      failures,
+      KEEPS_COURSE.has(mode) ? expected : undefined,
+      more,
+    );
+    totals.injected += result.injected ? 1 : 0;
     options.onRun?.(scenario.name, index + 1, plans.length);
   }
 }
@@ -100,12 +110,14 @@ export async function pairLoop(options: LoopOptions): Promise<{ totals: Totals; 
     totals.scenarios++;
     totals.boundaries += clean.boundaries.length;
     const expected = JSON.stringify(essence(clean.witness.state));
-    const firsts = plansOf(scenario, clean.boundaries, false).filter(({ mode }) => mode === 'crash');
+    const firsts = plansOf(scenario, clean, { modes: ['crash'] });
     for (const [i, { crash: first }] of firsts.entries()) {
       if (i % of !== shard) continue;
       const recovery = (await run(scenario, { sandbox, crashes: [first] })).lives[1] ?? [];
-      for (const { crash: second } of plansOf(scenario, recovery, false).filter(
-        ({ mode }) => mode === 'crash',
+      for (const { crash: second } of plansOf(
+        scenario,
+        { ...clean, boundaries: recovery },
+        { modes: ['crash'] },
       )) {
         const both = await run(scenario, { sandbox, crashes: [first, second] });
         const at = [first, second].map(({ boundary, side }) => `${side} ${boundary}`).join(', then ');
@@ -125,13 +137,18 @@ interface Plan {
 }
 
 /** Everything that can go wrong at every boundary of a clean run; `full` leaves nothing out. */
-function plansOf(scenario: Scenario, boundaries: readonly string[], full: boolean): readonly Plan[] {
-  return MODES.flatMap((mode) =>
+function plansOf(
+  scenario: Scenario,
+  { boundaries, decidable }: Pick<Run, 'boundaries' | 'decidable'>,
+  { full = false, modes = MODES }: Pick<LoopOptions, 'full' | 'modes'>,
+): readonly Plan[] {
+  return modes.flatMap((mode) =>
     boundaries.flatMap((at, i) =>
       SIDES.map((side): Plan => ({ mode, at, crash: { boundary: i + 1, side } })).filter(
         ({ crash }) =>
           (full || !isLikeAnother(at, mode, crash.side)) &&
-          (mode !== 'freeze' || mayFreeze(scenario, at, crash)),
+          (mode !== 'decide' || decidable.has(i + 1)) &&
+          ((mode !== 'freeze' && mode !== 'contend') || mayFreeze(scenario, at, crash)),
       ),
     ),
   );
@@ -139,28 +156,46 @@ function plansOf(scenario: Scenario, boundaries: readonly string[], full: boolea
 
 const SIDES = ['before', 'after'] as const;
 
-/** Calls that change nothing outside. */
-const READS = /\.(row|read|due|nextDue|findStart|blob|create|restore|replay|base|find|generate)$/;
+/** Calls that change nothing that outlives the machine. */
+const READS = /\.(row|read|due|nextDue|findStart|blob|create|restore|replay|base|find|generate|apply|close)$/;
 
 /**
- * Whether a run leaves behind what a neighbour leaves: after a read it is as before it, and to freeze or to send after a
- * boundary is, but for a microtask, to do so before the next one.
+ * Whether a run leaves behind what a neighbour leaves: around a read all is as after the boundary before it, and to
+ * freeze or to act after a boundary is, but for a microtask, to do so before the next one.
  */
 function isLikeAnother(at: string, mode: Mode, side: Crash['side']): boolean {
-  const reads = READS.test(at);
-  if (mode === 'crash') return side === 'after' && reads;
-  return side === 'after' || (reads && !(mode === 'send' && at === 'store.read'));
+  return READS.test(at) || (mode !== 'crash' && side === 'after');
 }
 
-export type Mode = 'crash' | 'freeze' | 'send';
+/**
+ * What happens at a boundary: the machine dies; it freezes and goes on when its successor rests, or as soon as that
+ * one holds the session; somebody else sends, stops, interrupts, holds or decides; the clock on the wall jumps.
+ */
+export const MODES = [
+  ...(['crash', 'freeze', 'contend', 'send', 'stop', 'interrupt', 'pause', 'decide'] as const),
+  ...(['forward', 'back'] as const),
+] as const;
+export type Mode = (typeof MODES)[number];
 
-const MODES: readonly Mode[] = ['crash', 'freeze', 'send'];
+const HOUR_MS = 3_600_000;
 
 const MODE_OPTIONS: Record<Mode, (crash: Crash) => Partial<RunOptions>> = {
   crash: (crash) => ({ crashes: [crash] }),
   freeze: (freeze) => ({ freeze }),
-  send: (at) => ({ meanwhile: { ...at, text: `${NOTE} hello` } }),
+  contend: (freeze) => ({ freeze, contend: true }),
+  send: (at) => ({ meanwhile: { ...at, act: { do: 'send', text: `${NOTE} hello` } } }),
+  stop: (at) => ({ meanwhile: { ...at, act: { do: 'stop' } } }),
+  interrupt: (at) => ({ meanwhile: { ...at, act: { do: 'interrupt' } } }),
+  pause: (at) => ({ meanwhile: { ...at, act: { do: 'pause' } } }),
+  decide: (at) => ({ meanwhile: { ...at, act: { do: 'decide' } } }),
+  forward: (at) => ({ meanwhile: { ...at, act: { do: 'jump', ms: HOUR_MS } } }),
+  back: (at) => ({ meanwhile: { ...at, act: { do: 'jump', ms: -HOUR_MS } } }),
 };
+
+/** Those after which the end is that of the clean run; the others change the course, as they should. */
+const KEEPS_COURSE: ReadonlySet<Mode> = new Set([
+  ...(['crash', 'freeze', 'contend', 'pause', 'forward', 'back'] as const),
+]);
 
 /**
  * Where a machine that freezes and goes on can still do something that its successor cannot know of, and that no log can
@@ -225,6 +260,7 @@ export function zero(): Totals {
     boundaries: 0,
     runs: 0,
     crashes: 0,
+    injected: 0,
     duplicates: 0,
     lost: 0,
     untrue: 0,

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { inlineSandbox } from '../inline-sandbox.ts';
 import { forbidAmbient } from './guard.ts';
 import type { Side } from './life.ts';
-import { crashLoop, type Failure, type LoopOptions, type Mode, pairLoop, type Totals, zero } from './loop.ts';
+import { crashLoop, type Failure, type LoopOptions, MODES, pairLoop, type Totals, zero } from './loop.ts';
 import { MUTANTS } from './mutants.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { seedRun } from './seeds.ts';
@@ -24,7 +24,7 @@ const { values } = parseArgs({
     seeds: { type: 'string' },
     seed: { type: 'string', default: '1' },
     scenario: { type: 'string' },
-    mode: { type: 'string', default: 'crash' },
+    mode: { type: 'string' },
     boundary: { type: 'string' },
     side: { type: 'string', default: 'before' },
     /** `index/of`: one part of the work, for the processes that share it. */
@@ -36,7 +36,8 @@ const { values } = parseArgs({
 const HELP = `npm run sim -- [options]
 
 Runs every scenario once clean, then once for each boundary and each side of it: with a crash there, with a
-machine that freezes there and goes on later, and with a message that arrives there.
+machine that freezes there and goes on later or beside its successor, with somebody else who sends, stops,
+interrupts, holds or decides there, and with a clock that jumps there.
 
   --json                     totals as JSON on the last line
   --full                     both sides of every boundary in every mode, also where they cannot differ
@@ -44,7 +45,8 @@ machine that freezes there and goes on later, and with a message that arrives th
   --seeds N --seed S         N random runs from seed S on: crashes, messages, a failing store and provider
   --mutants                  run the planted bugs; each must be caught
   --scenario NAME            only this scenario
-  --mode crash|freeze|send --boundary N --side before|after
+  --mode MODE                only this mode: ${MODES.join(', ')}
+  --mode MODE --boundary N --side before|after
                              repeat one run (a failure prints this line)`;
 
 /** What one process has done. */
@@ -72,16 +74,18 @@ async function whole(): Promise<void> {
 async function part(shard: { index: number; of: number }): Promise<Part> {
   const sandbox = await inlineSandbox();
   const { scenario, boundary, full } = values;
+  const mode = MODES.find((one) => one === values.mode);
   const options: LoopOptions = {
     scenarios: SCENARIOS.filter(({ name }) => scenario === undefined || name === scenario),
     sandbox: () => sandbox,
     full,
     shard,
+    ...(mode ? { modes: [mode] } : {}),
     ...(scenario !== undefined && boundary !== undefined
       ? {
           only: {
             scenario,
-            mode: values.mode as Mode,
+            mode: mode ?? 'crash',
             crash: { boundary: Number(boundary), side: values.side as Side },
           },
         }
@@ -133,12 +137,13 @@ function tellTotals(parts: readonly Extract<Part, { totals: Totals }>[]): void {
   }
   const seconds = Number((process.hrtime.bigint() - started) / 1_000_000n) / 1_000;
   const summary =
-    `${totals.scenarios} scenarios, ${totals.boundaries} boundaries, ${totals.runs} runs, ${totals.crashes} crashes ` +
+    `${totals.scenarios} scenarios, ${totals.boundaries} boundaries, ${totals.runs} runs, ${totals.crashes} crashes, ${totals.injected} acts meanwhile ` +
     `in ${seconds.toFixed(1)} s: ${totals.duplicates} duplicates, ${totals.lost} lost, ${totals.untrue} untrue, ` +
     `${totals.stuck} stuck, ${totals.broken} broken; ${totals.questions} questions (minimum ${totals.questionsMinimum})`;
   console.log(values.json ? JSON.stringify(totals) : summary);
   // A loop that crashed nothing proves nothing; a single repeated run or a seed may well do without.
-  const isVacuous = totals.crashes === 0 && values.boundary === undefined && values.seeds === undefined;
+  const isVacuous =
+    totals.crashes + totals.injected === 0 && values.boundary === undefined && values.seeds === undefined;
   if (isVacuous) console.error('nothing was crashed: no boundary was found');
   const isClean = failures.length === 0 && totals.questions === totals.questionsMinimum && !isVacuous;
   process.exitCode = isClean ? 0 : 1;

@@ -4,15 +4,19 @@
  */
 
 import { setImmediate as realTurn } from 'node:timers/promises';
+import * as decide from '../../core/decide.ts';
 import { OutlastError } from '../../core/error.ts';
+import type { DecisionAnswer, EventBody } from '../../core/event.ts';
 import type { Owner, SessionId } from '../../core/ids.ts';
 import { phase } from '../../core/phase.ts';
-import { openDecisions } from '../../core/state.ts';
+import { type Decision, openDecisions, type State } from '../../core/state.ts';
 import { decode } from '../../core/upcast.ts';
 import { leaseDriver } from '../../driver/leases.ts';
+import { unreachable } from '../../lib/assert.ts';
 import { seededEntropy } from '../../lib/entropy.ts';
 import type { Model } from '../../models/port.ts';
 import { localBell } from '../../runtime/bell.ts';
+import { appendInput } from '../../runtime/input.ts';
 import type { Ports, Sealer } from '../../runtime/ports.ts';
 import { registry } from '../../runtime/registry.ts';
 import { type Outlast, outlast } from '../../runtime/runtime.ts';
@@ -21,9 +25,9 @@ import { memoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
 import type { Tool } from '../../tools/port.ts';
 import { type VirtualClock, virtualClock } from '../virtual-clock.ts';
-import { fewestQuestions, judgeBooks, type Verdict, Witness } from './judge.ts';
-import { type Crash, type Life, life, type Side } from './life.ts';
-import type { Act, Scenario } from './scenarios.ts';
+import { asksAboutEffect, fewestQuestions, judgeBooks, judgeLedger, type Verdict, Witness } from './judge.ts';
+import { type Crash, type Life, life } from './life.ts';
+import { type Act, NOTE, type Scenario } from './scenarios.ts';
 import { type World, world } from './world.ts';
 
 /** What a planted bug may put between the runtime and its ports. */
@@ -41,20 +45,33 @@ export interface RunOptions {
   readonly crashes?: readonly Crash[];
   /** Where the first life freezes; it is thawed when its successor has come to rest. */
   readonly freeze?: Crash | null;
-  /** Something that another program does at a side of a boundary of the first life. */
-  readonly meanwhile?: { readonly boundary: number; readonly side: Side; readonly text: string } | null;
+  /** The frozen life is thawed as soon as its successor holds the session, so that both work on it. */
+  readonly contend?: boolean;
+  /** A second worker from the beginning, beside whoever lives. */
+  readonly rival?: boolean;
+  /** Something that happens at a side of a boundary of the first life: another client, or the clock on the wall. */
+  readonly meanwhile?: (Crash & { readonly act: Meanwhile }) | null;
   readonly mutation?: Mutation;
   readonly sandbox: () => Sandbox;
 }
+
+export type Meanwhile =
+  | { readonly do: 'send'; readonly text: string }
+  | { readonly do: 'stop' | 'interrupt' | 'pause' | 'decide' }
+  | { readonly do: 'jump'; readonly ms: number };
 
 export interface Run {
   readonly verdict: Verdict;
   readonly witness: Witness;
   /** Of the first life. */
   readonly boundaries: readonly string[];
+  /** Those of them at which a decision was open. */
+  readonly decidable: ReadonlySet<number>;
   /** Of each life, in order. */
   readonly lives: readonly (readonly string[])[];
   readonly crashes: number;
+  /** Whether what was to happen meanwhile changed anything. */
+  readonly injected: boolean;
   /** One line per event: equal for equal seeds. */
   readonly trace: readonly string[];
 }
@@ -90,11 +107,17 @@ class Simulation {
   private readonly trace: string[] = [];
   private session: SessionId | null = null;
   private readonly lives: Life[] = [];
+  /** Everybody who may be at work: the lives, and the rival beside them. */
+  private readonly workers: Life[] = [];
   private crashes = 0;
   private readonly events: ReturnType<typeof decode>[] = [];
   private questions = 0;
   private seen = 0;
   private injected: Promise<unknown> | null = null;
+  private hasInjected = false;
+  private openDecisions = 0;
+  private readonly decidable = new Set<number>();
+  private looking: Promise<void> = Promise.resolve();
 
   constructor(
     scenario: Scenario,
@@ -108,11 +131,24 @@ class Simulation {
     this.options = options;
     this.clock = clock;
     this.world = outside;
-    this.store = store;
+    this.store = this.watched(store);
     this.witness = witness;
   }
 
+  /** Knows at every boundary whether a person is asked something, without a look of its own. */
+  private watched(store: Store): Store {
+    return {
+      ...store,
+      commit: async (commit) => {
+        const result = await store.commit(commit);
+        if (result.status === 'committed') this.openDecisions = commit.summary.openDecisions;
+        return result;
+      },
+    };
+  }
+
   async play(): Promise<Run> {
+    if (this.options.rival) this.startRival();
     let { life: current, api } = this.live();
     const first = current;
     const stuck: string[] = [];
@@ -132,9 +168,10 @@ class Simulation {
     }
     // The looks below are the judge's own; nothing is counted there.
     const lives = this.lives.map((life) => life.boundaries.slice());
-    if (first.frozen) await this.thaw(first, current);
+    if (first.frozen) await this.thaw(first);
     // What came in last, from another client or from the thawed machine, is still to be worked on.
     const session = this.session;
+    if (this.changesCourse) await this.until(current, () => this.takeUpAgain(api));
     for (let look = 0; look < LOOKS && session && stuck.length === 0; look++) {
       const outcome = await this.until(current, () =>
         this.patiently(() => this.restWithPerson(api, session)),
@@ -142,37 +179,74 @@ class Simulation {
       if (outcome === 'crashed') ({ life: current, api } = this.next());
       if (outcome === 'stuck') stuck.push(`it did not come to rest at the end: ${this.describe()}`);
     }
-    current.end();
-    first.end();
+    for (const worker of this.workers) worker.end();
     await this.witnessLog();
-    const books = judgeBooks(this.scenario, this.world);
+    const { duplicates, lost } = judgeBooks(this.scenario, this.world);
     const verdict: Verdict = {
-      ...books,
-      untrue: [...this.witness.untrue, ...this.untrueEnd()],
+      duplicates,
+      // What was stopped or interrupted need not have been done; what was told of it is true all the same.
+      lost: this.changesCourse ? [] : lost,
+      untrue: [
+        ...this.witness.untrue,
+        ...judgeLedger(this.witness.state, this.world),
+        ...(this.changesCourse ? [] : this.untrueEnd()),
+      ],
       stuck,
       broken: this.witness.broken,
       questions: this.questions,
       questionsMinimum: fewestQuestions(this.events),
     };
-    const { trace, witness, crashes } = this;
-    return { verdict, witness, boundaries: lives[0] ?? [], lives, crashes, trace };
+    const { trace, witness, crashes, hasInjected: injected, decidable } = this;
+    return { verdict, witness, boundaries: lives[0] ?? [], decidable, lives, crashes, injected, trace };
+  }
+
+  /** A person who stops or interrupts wants another course than that of the clean run. */
+  private get changesCourse(): boolean {
+    const act = this.options.meanwhile?.act.do;
+    return act === 'stop' || act === 'interrupt';
+  }
+
+  /** After a stop or an interruption: the session is there, with all that it knows. */
+  private async takeUpAgain(api: Outlast): Promise<void> {
+    const id = this.session;
+    if (!id || !this.hasInjected) return;
+    await this.patiently(async () => {
+      await this.restWithPerson(api, id);
+      await api.reopen(id);
+      await api.send(id, `${NOTE} are you there?`, { key: 'again' });
+      await this.restWithPerson(api, id);
+    });
+  }
+
+  /** Another worker on the same store, that only looks for what is due. */
+  private startRival(): void {
+    const other = life({ clock: this.clock });
+    this.workers.push(other);
+    this.runtimeOf(other, 'rival');
   }
 
   private live(): { life: Life; api: Outlast } {
     const crash = this.options.crashes?.[this.crashes] ?? null;
     const first = this.crashes === 0;
-    const { meanwhile, mutation } = this.options;
+    const { meanwhile } = this.options;
     const current = life({
       clock: this.clock,
       crash,
       freeze: first ? (this.options.freeze ?? null) : null,
       at: (boundary, side) => {
+        if (first && this.openDecisions > 0) this.decidable.add(boundary);
         if (first && meanwhile?.boundary === boundary && meanwhile.side === side)
-          return this.inject(meanwhile.text);
+          return this.inject(meanwhile.act);
         return undefined;
       },
     });
     this.lives.push(current);
+    this.workers.push(current);
+    return { life: current, api: this.runtimeOf(current, `worker-${this.crashes + 1}`) };
+  }
+
+  private runtimeOf(current: Life, holder: string): Outlast {
+    const { mutation } = this.options;
     const tools = this.world
       .tools()
       .map((tool) => current.port(tool.spec.name, mutation?.tool?.(tool) ?? tool));
@@ -194,7 +268,7 @@ class Simulation {
       entropy: this.entropy,
       bell: localBell(),
       sealer: PLAIN,
-      holder: `worker-${this.crashes + 1}`,
+      holder,
       leaseMs: LEASE_MS,
       briefing: '',
       report: (line, cause) => {
@@ -207,7 +281,7 @@ class Simulation {
       report: ports.report,
       sweepMs: SWEEP_MS,
     });
-    return { life: current, api: outlast(ports, driver, 'local' as Owner) };
+    return outlast(ports, driver, 'local' as Owner);
   }
 
   /** Heaps are ports too: each move of a heap is a boundary. */
@@ -255,43 +329,62 @@ class Simulation {
     } else {
       const id = this.session;
       if (!id) throw new Error('a scenario begins with start');
-      if (act.do === 'send') await api.send(id, text, { key, ...(act.when ? { when: act.when } : {}) });
-      else await api[act.do](id);
+      await this.say(api, id, act, key).catch((error: unknown) => {
+        // Somebody else has stopped it, or ended the turn; then there is nothing to say to it.
+        const isRefused = error instanceof OutlastError && error.action !== 'retry';
+        if (!(this.changesCourse && isRefused)) throw error;
+      });
     }
     if (!this.session) return;
-    await this.restWithPerson(api, this.session);
+    await this.restWithPerson(api, this.session, act.leavesOpen);
+  }
+
+  private async say(api: Outlast, id: SessionId, act: Act, key: string): Promise<void> {
+    const { text = '', when } = act;
+    if (act.do === 'send') await api.send(id, text, { key, ...(when ? { when } : {}) });
+    else if (act.do !== 'rest' && act.do !== 'start') await api[act.do](id);
   }
 
   /** A person who answers every question truthfully: they can look into the books. */
-  private async restWithPerson(api: Outlast, session: SessionId): Promise<void> {
+  private async restWithPerson(api: Outlast, session: SessionId, leavesOpen = false): Promise<void> {
     for (;;) {
       const now = await api.rest(session);
-      if (now !== 'awaiting_decision') return;
+      // Somebody else has held it.
+      if (now === 'paused' && this.hasInjected) {
+        await api.resume(session);
+        continue;
+      }
+      if (now !== 'awaiting_decision' || leavesOpen) return;
       await this.witnessLog();
       const decision = openDecisions(this.witness.state)[0];
       if (!decision) return;
-      const effect = decision.effect;
-      const stands = this.world.books.some((entry) => entry.reference === `${session}.${effect}`);
-      await api
-        .decide(session, decision.id, stands ? 'done' : 'not-done', 'looked it up')
-        .catch((error: Error) => {
-          // Decided by this person before the crash, and not noticed.
-          if (!/already/.test(error.message)) throw error;
-        });
+      const { answer, text } = this.truthAbout(decision);
+      await api.decide(session, decision.id, answer, text).catch((error: Error) => {
+        // Decided by this person before the crash and not noticed, or by somebody else.
+        if (!/already|any more/.test(error.message)) throw error;
+      });
     }
   }
 
-  private inject(text: string): Promise<void> | void {
-    if (this.injected || !this.session) return;
-    // Another client, on the same store, without a lease: its ports are not this life's.
-    this.injected = this.otherClient(text);
+  private truthAbout({ effect }: Decision): { answer: DecisionAnswer; text: string } {
+    if (effect === null) return { answer: 'answer', text: this.scenario.answer ?? 'yes' };
+    const stands = this.world.books.some(({ reference }) => reference === `${this.session}.${effect}`);
+    return { answer: stands ? 'done' : 'not-done', text: 'looked it up' };
   }
 
-  private async otherClient(text: string): Promise<void> {
-    const session = this.session;
-    if (!session) return;
-    const { appendInput } = await import('../../runtime/input.ts');
-    const { send } = await import('../../core/decide.ts');
+  private inject(act: Meanwhile): Promise<void> | void {
+    if (this.injected || !this.session) return;
+    if (act.do === 'jump') {
+      this.hasInjected = true;
+      this.clock.jump(act.ms);
+      this.injected = Promise.resolve();
+      return;
+    }
+    // Another client, on the same store, without a lease: its ports are not this life's.
+    this.injected = this.otherClient(this.session, act);
+  }
+
+  private async otherClient(session: SessionId, act: Exclude<Meanwhile, { do: 'jump' }>): Promise<void> {
     const ports = {
       store: this.store,
       clock: this.clock,
@@ -299,12 +392,33 @@ class Simulation {
       tools: registry([]),
       sandbox: this.options.sandbox(),
     };
-    await appendInput(session, ports, undefined, (s) => {
+    const { events } = await appendInput(session, ports, undefined, (s) => {
       // A stopped session refuses, as it should; then nothing was accepted and nothing is owed.
       if (s.lifetime.status === 'stopping' || s.lifetime.status === 'stopped') return [];
-      const sent = send(s, text, { key: 'meanwhile', when: 'next' });
-      return 'events' in sent ? sent.events : [];
+      return this.commandOf(s, act);
     });
+    this.hasInjected = events.length > 0;
+  }
+
+  private commandOf(s: State, act: Exclude<Meanwhile, { do: 'jump' }>): readonly EventBody[] {
+    switch (act.do) {
+      case 'send': {
+        const sent = decide.send(s, act.text, { key: 'meanwhile', when: 'next' });
+        return 'events' in sent ? sent.events : [];
+      }
+      case 'stop':
+        return decide.stop(s, 'bob');
+      case 'pause':
+        return decide.pause(s, 'bob');
+      case 'interrupt':
+        return s.turn ? decide.interrupt(s, 'bob') : [];
+      case 'decide': {
+        const open = openDecisions(s)[0];
+        return open ? decide.answer(s, open.id, { ...this.truthAbout(open), by: 'bob' }) : [];
+      }
+      default:
+        return unreachable(act);
+    }
   }
 
   /** Runs real turns and virtual time until `work` is done, the life is over, or time is up. */
@@ -320,9 +434,12 @@ class Simulation {
       },
     );
     const end = this.clock.now() + BOUND_MS;
+    const [first] = this.lives;
     for (;;) {
-      await this.quiet(current);
+      await this.quiet();
       await this.witnessLog();
+      const isHeld = current !== first && current.boundaries.includes('store.acquire');
+      if (this.options.contend && first?.frozen && isHeld) first.thaw();
       if (failure) throw failure;
       if (outcome) return outcome;
       if (current.dead || current.frozen) return 'crashed';
@@ -331,30 +448,35 @@ class Simulation {
   }
 
   /** The machine goes on as if nothing had been, beside its successor. Whatever it does now must change nothing. */
-  private async thaw(first: Life, current: Life): Promise<void> {
+  private async thaw(first: Life): Promise<void> {
     first.thaw();
     const end = this.clock.now() + 2 * LEASE_MS;
-    while (this.clock.now() < end && this.clock.advance()) {
-      await this.quiet(first);
-      await this.quiet(current);
-    }
+    while (this.clock.now() < end && this.clock.advance()) await this.quiet();
   }
 
   /** Lets everything run that does not wait for the virtual clock. */
-  private async quiet(current: Life): Promise<void> {
+  private async quiet(): Promise<void> {
+    const crossed = (): number => this.workers.reduce((sum, one) => sum + one.boundaries.length, 0);
+    const isBusy = (): boolean => this.workers.some((one) => one.busy > 0 && !one.dead);
     for (let calm = 0; calm < 2; ) {
-      const before = current.boundaries.length;
+      const before = crossed();
       await realTurn();
-      calm = current.boundaries.length === before && (current.busy === 0 || current.dead) ? calm + 1 : 0;
+      calm = crossed() === before && !isBusy() ? calm + 1 : 0;
     }
   }
 
-  private async witnessLog(): Promise<void> {
+  /** One after the other: with two lives at work both may look. */
+  private witnessLog(): Promise<void> {
+    this.looking = this.looking.then(() => this.look());
+    return this.looking;
+  }
+
+  private async look(): Promise<void> {
     if (!this.session) return;
     const rows = await this.store.read(this.session, this.seen, 10_000);
     this.seen += rows.length;
     const events = rows.map(decode);
-    this.questions += events.filter((event) => event.kind === 'decision.requested').length;
+    this.questions += events.filter(asksAboutEffect).length;
     this.trace.push(...rows.map((row) => `${row.seq} ${row.at} ${row.kind} ${row.body.length}`));
     this.events.push(...events);
     this.witness.committed(events);

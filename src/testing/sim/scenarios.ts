@@ -9,8 +9,10 @@ import type { ModelReply, ReplyPart } from '../../models/port.ts';
 import type { World } from './world.ts';
 
 export interface Act {
-  /** What the person does once the session rests from the act before. */
-  readonly do: 'start' | 'send' | 'stop' | 'reopen' | 'interrupt' | 'pause' | 'resume';
+  /** What the person does once the session rests from the act before; `rest` is to answer what is asked. */
+  readonly do: 'start' | 'send' | 'stop' | 'reopen' | 'interrupt' | 'pause' | 'resume' | 'rest';
+  /** Leaves open what is asked, for now. */
+  readonly leavesOpen?: true;
   readonly text?: string;
   readonly when?: When;
 }
@@ -24,6 +26,8 @@ export interface Scenario {
   readonly prepare?: (world: World) => void;
   /** What the last response must contain, whatever happened on the way. */
   readonly says?: string;
+  /** What the person answers to every question of the work. */
+  readonly answer?: string;
 }
 
 const USAGE = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
@@ -84,6 +88,63 @@ export const SCENARIOS: readonly Scenario[] = [
     reply(request) {
       const { results } = read(request);
       return results.length === 0 ? calls(['post', { what: 'it' }]) : say(report(results));
+    },
+  },
+  {
+    name: 'an extra that can be undone',
+    acts: [{ do: 'start', text: 'book a seat' }],
+    prepare(world) {
+      world.loseAnswers.set('book', 1);
+    },
+    wanted: { 'book: seat': 1 },
+    says: 'book: done',
+    reply(request) {
+      const { results } = read(request);
+      return results.length === 0 ? calls(['book', { what: 'seat' }]) : say(report(results));
+    },
+  },
+  {
+    name: 'a question, then a nap',
+    acts: [{ do: 'start', text: 'ask, then sleep on it' }],
+    wanted: { 'pay: blue': 1 },
+    answer: 'blue',
+    says: 'pay: done',
+    reply(request) {
+      const { results } = read(request);
+      if (results.length === 0) {
+        return calls(['ask_person', { question: 'Which colour?' }], ['progress', { text: 'asking' }]);
+      }
+      const said = /answered: (\w+)/.exec(results[0]?.text ?? '')?.[1];
+      if (said === undefined) return say('Nobody answered.');
+      if (results.length === 2) return calls(['pay', { what: said }], ['sleep', { seconds: 90 }]);
+      return say(report(results));
+    },
+  },
+  {
+    name: 'a cell that waits for a person',
+    acts: [
+      { do: 'start', text: 'ask from code', leavesOpen: true },
+      { do: 'send', text: 'what are you waiting for?', when: 'now', leavesOpen: true },
+      { do: 'rest' },
+    ],
+    wanted: { 'book: blue': 1, 'pay: before': 1 },
+    answer: 'blue',
+    says: 'it was blue',
+    reply(request) {
+      const { instructions, results } = read(request);
+      const ended = request.messages.findLast(
+        (message) => message.role === 'user' && message.text.includes('which was suspended, has ended'),
+      );
+      if (ended?.role === 'user') return say(ended.text);
+      if (instructions.length === 1) {
+        return results.length === 0
+          ? cell(`await tools.pay({ what: 'before' });
+              const said = await tools.ask_person({ question: 'Which colour?', choices: ['blue', 'red'] });
+              await tools.book({ what: said.text }); 'it was ' + said.text`)
+          : say(results[0]?.text ?? '');
+      }
+      const known = request.messages.flatMap((message) => (message.role === 'tool' ? message.results : []));
+      return say(known.find(({ text }) => text.includes('it was blue'))?.text ?? 'I wait for an answer.');
     },
   },
   {

@@ -12,7 +12,7 @@ import type { Sandbox } from '../../sandbox/port.ts';
 import type { Store } from '../../store/port.ts';
 import type { Failure, Totals } from './loop.ts';
 import { tally } from './loop.ts';
-import { type Mutation, run } from './run.ts';
+import { type Meanwhile, type Mutation, run } from './run.ts';
 import { NOTE, type Scenario } from './scenarios.ts';
 
 interface Dice {
@@ -50,11 +50,33 @@ async function once(
     side: dice.chance(50) ? ('before' as const) : ('after' as const),
   }));
   const isStopped = scenario.acts.some((act) => act.do === 'stop');
+  const rival = dice.chance(30);
   const meanwhile =
     dice.chance(50) && !isStopped
-      ? { boundary: 1 + dice.roll(60), side: 'before' as const, text: `${NOTE} seed ${seed}` }
+      ? { boundary: 1 + dice.roll(60), side: 'before' as const, act: meanwhileOf(dice, seed) }
       : null;
-  return run(scenario, { crashes, meanwhile, sandbox, mutation: storm(dice) });
+  return run(scenario, { crashes, meanwhile, rival, sandbox, mutation: storm(dice) });
+}
+
+const HOUR_MS = 3_600_000;
+
+function meanwhileOf(dice: Dice, seed: number): Meanwhile {
+  switch (dice.roll(8)) {
+    case 0:
+      return { do: 'stop' };
+    case 1:
+      return { do: 'interrupt' };
+    case 2:
+      return { do: 'pause' };
+    case 3:
+      return { do: 'decide' };
+    case 4:
+      return { do: 'jump', ms: HOUR_MS };
+    case 5:
+      return { do: 'jump', ms: -HOUR_MS };
+    default:
+      return { do: 'send', text: `${NOTE} seed ${seed}` };
+  }
 }
 
 /** A store that refuses, or commits and does not say so; a provider that is overloaded. */

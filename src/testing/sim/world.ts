@@ -2,7 +2,7 @@
  * The outside: services of each capability, with books that no runtime can see into. They outlive every crash.
  */
 
-import type { Capability } from '../../core/capability.ts';
+import type { Audit, Capability } from '../../core/capability.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Json } from '../../lib/json.ts';
 import type { Answer, Tool } from '../../tools/port.ts';
@@ -15,6 +15,8 @@ export interface Entry {
 
 export interface World {
   readonly books: Entry[];
+  /** What stood in the books for a while and was undone. */
+  readonly undone: Entry[];
   /** How often anything was read; reads are not in the books. */
   reads: number;
   /** Answers that get lost on the way, by service: the next `n` calls are applied and never answered. */
@@ -24,7 +26,7 @@ export interface World {
 
 const LATENCY_MS = 20;
 /** Services that remember the newest epoch of a session and refuse an older one: the ones that can be asked. */
-const FENCES = new Set(['pay', 'mail']);
+const FENCES = new Set(['pay', 'mail', 'book']);
 /** Longer than any time limit of the scenarios. */
 const NEVER_MS = 24 * 3_600_000;
 
@@ -32,6 +34,7 @@ export const SERVICES: Readonly<Record<string, Capability>> = {
   look: { kind: 'read' },
   pay: { kind: 'keyed', retentionMs: 24 * 3_600_000 },
   mail: { kind: 'queryable', lateMs: 2_000 },
+  book: { kind: 'cancelable', lateMs: 2_000 },
   post: { kind: 'blind' },
 };
 
@@ -49,6 +52,7 @@ export function world(clock: Clock): World {
 
   const self: World = {
     books: [],
+    undone: [],
     reads: 0,
     loseAnswers: new Map(),
     tools: () => Object.entries(SERVICES).map(([name, capability]) => serviceTool(name, capability)),
@@ -72,6 +76,17 @@ export function world(clock: Clock): World {
         await clock.sleep(LATENCY_MS);
         const found = self.books.find((entry) => entry.service === name && entry.reference === reference);
         return found ? { status: 'done', result: { ok: true, what: found.what } } : { status: 'absent' };
+      },
+      async audit(_args, { reference, epoch }): Promise<Audit> {
+        if (isStale(name, reference, epoch)) throw new Error('refused: an older epoch');
+        await clock.sleep(LATENCY_MS);
+        const isOurs = (entry: Entry): boolean => entry.service === name && entry.reference === reference;
+        const [kept, ...extras] = self.books.filter(isOurs);
+        for (const extra of extras) self.undone.push(...self.books.splice(self.books.indexOf(extra), 1));
+        const undone = self.undone.filter(isOurs).length;
+        await clock.sleep(LATENCY_MS / 2);
+        if (!kept) return { finding: { status: 'absent' }, undone };
+        return { finding: { status: 'done', result: { ok: true, what: kept.what } }, undone };
       },
     };
   }

@@ -1,6 +1,6 @@
 /** Text that every strict UTF-8 and JSON reader takes: half a surrogate pair becomes U+FFFD. */
 
-import { isRecord, type Json } from '../lib/json.ts';
+import { isRecord, type Json } from './json.ts';
 
 /** In a pattern with the flag `u`, a surrogate is one that stands alone. */
 export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\uFFFD');

@@ -1,0 +1,55 @@
+/** `ask`: a question about the work. It reads the fold and appends nothing: transcript, course and cost stay as they are. */
+
+import { askRequest } from '../context/ask.ts';
+import { OutlastError } from '../core/error.ts';
+import type { Usage } from '../core/message.ts';
+import { textOf } from '../core/slices/turn.ts';
+import type { State } from '../core/state.ts';
+import { ModelError } from '../models/port.ts';
+import type { Ports } from './ports.ts';
+
+export interface Asked {
+  readonly answer: string;
+  /** Whose words these are. */
+  readonly model: string;
+  /** The last event that the answer knows of. */
+  readonly asOf: number;
+  /** What the question cost; it is not the task's. */
+  readonly usage: Usage;
+}
+
+const QUESTION_MAX = 20_000;
+
+export async function ask(
+  s: State,
+  question: string,
+  { model, tools, briefing, clock }: Ports,
+  outer?: AbortSignal,
+): Promise<Asked> {
+  if (question.trim() === '' || question.length > QUESTION_MAX) {
+    throw new OutlastError('message.invalid', `A question has 1 to ${QUESTION_MAX} characters.`, {
+      next: 'ask in other words',
+    });
+  }
+  const request = askRequest(s, question, { tools: tools.specs, briefing });
+  const limit = new AbortController();
+  const over = new AbortController();
+  const late = clock.sleep(s.contract.limits.modelTimeoutMs, over.signal).then(() => limit.abort());
+  const signal = outer ? AbortSignal.any([outer, limit.signal]) : limit.signal;
+  try {
+    const { parts, usage } = await model.generate(request, { signal });
+    const answer = textOf(parts.filter((part) => part.type === 'text'));
+    if (answer === '')
+      throw new ModelError('incomplete', 'The model answered without a word.', { retry: true });
+    return { answer, model: model.name, asOf: s.head, usage };
+  } catch (error) {
+    const why = error instanceof ModelError ? error.message : 'The model could not be asked.';
+    throw new OutlastError('model.failed', why, {
+      next: 'ask again; the task itself is as it was',
+      cause: error,
+    });
+  } finally {
+    over.abort();
+    await late;
+  }
+}
