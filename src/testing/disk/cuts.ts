@@ -34,8 +34,8 @@ export interface CutOptions {
   readonly seed: number;
   /** Random cuts at each point. */
   readonly extra: number;
-  /** Only points from here on. */
-  readonly from?: number;
+  /** Only points up to here. */
+  readonly to?: number;
   /** How much was acknowledged by then (C4). */
   acknowledged(at: number): number;
 }
@@ -48,7 +48,8 @@ const MISSING: Fate = { kind: 'missing' };
 export function* cuts(disk: Disk, options: CutOptions): Generator<Cut> {
   const { next } = seededEntropy(options.seed);
   const seen = new Set<string>();
-  for (let at = options.from ?? 0; at <= disk.ops.length; at++) {
+  const to = options.to ?? disk.ops.length;
+  for (let at = 0; at <= to; at++) {
     for (const { shape, fates } of fatesAt(disk, at, options.extra, next)) {
       const key = `${options.acknowledged(at)} ${signature(disk.ops, at, fates)}`;
       if (seen.has(key)) continue;

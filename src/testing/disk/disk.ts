@@ -86,7 +86,6 @@ export interface Mount {
   names(entries: readonly Entry[]): void;
   syncNames(): void;
   kill(): void;
-  readonly isDead: boolean;
 }
 
 /** Numbers files in the order of their names, as `memoryDisk` does with what it starts from. */
@@ -151,9 +150,6 @@ export function memoryDisk(start: Content = new Map()): Disk {
 
       kill() {
         isDead = true;
-      },
-      get isDead() {
-        return isDead;
       },
     };
     return self;

@@ -32,15 +32,19 @@ interface Standing {
   readonly epoch: number;
 }
 
-export async function judge(content: Content, ledger: Ledger, at: number, change?: Change): Promise<Verdict> {
+export async function judge(
+  content: Content,
+  ledger: Ledger,
+  at: number,
+  mutant?: () => Change,
+): Promise<Verdict> {
   const disk = memoryDisk(content);
   const findings: string[] = [];
-  const options = change ? { change } : {};
   let openAt = 0;
   let standings: readonly Standing[] = [];
   let life: Life | null = null;
   try {
-    life = await startLife(disk, options);
+    life = await startLife(disk, { change: mutant?.() });
     openAt = disk.ops.length;
     const all = sessionsOf(ledger);
     noDamage(life, findings);
@@ -49,7 +53,7 @@ export async function judge(content: Content, ledger: Ledger, at: number, change
     );
     standings = found.filter((one) => one.commits.length > 0);
     await whole(life.store, ledger, standings, findings);
-    if (findings.length === 0) await goesOn(life, disk, standings, options, findings);
+    if (findings.length === 0) await goesOn(life, disk, standings, mutant, findings);
   } catch (error) {
     findings.push(life ? `it fails: ${wordsOf(error)}` : `it does not open: ${wordsOf(error)}`);
   } finally {
@@ -145,13 +149,13 @@ async function goesOn(
   life: Life,
   disk: Disk,
   standings: readonly Standing[],
-  options: { readonly change?: Change },
+  mutant: (() => Change) | undefined,
   findings: string[],
 ): Promise<void> {
   const fresh: Standing = { session: sampleId(99), commits: [], epoch: 0 };
   const after = await Promise.all([...standings, fresh].map((one) => oneMore(life.store, one, findings)));
   await life.store.close();
-  const again = await startLife(disk, options);
+  const again = await startLife(disk, { change: mutant?.() });
   try {
     const ledger = asLedger(after);
     noDamage(again, findings);

@@ -3,28 +3,33 @@
  * and judged. For some of them also a second cut, in what recovery itself writes.
  */
 
+import { seededEntropy } from '../../lib/entropy.ts';
 import { type Cut, contentAfter, cuts, type Shape } from './cuts.ts';
+import type { Op } from './disk.ts';
 import { judge } from './judge.ts';
 import { answered } from './ledger.ts';
 import type { Change } from './store.ts';
-import { record, type WorkloadOptions } from './workload.ts';
+import { record, type Workload } from './workload.ts';
 
-export interface LoopOptions extends Omit<WorkloadOptions, 'change'> {
+export interface LoopOptions extends Workload {
   /** Random cuts at each point. */
   readonly extra: number;
-  /** Of the disks, each so many-th gets a second cut; 0 for none. */
+  /** Each so many-th disk is judged; 1 for all. */
+  readonly every: number;
+  /** Each so many-th of those gets a second cut, at some places; 0 for none. */
   readonly pairsEach: number;
-  /** One part of the work, for processes that share it. */
+  /** One part of the work, for the processes that share it. */
   readonly shard: { readonly index: number; readonly of: number };
-  /** A planted bug, for the recorded lives and the recovered ones. */
-  readonly change?: () => Change;
-  /** Only this cut, by its number. */
+  /** Only this disk, by its number. */
   readonly only?: number;
-  readonly untilFailure?: boolean;
+  /** A planted bug, in the recorded lives and in the recovered ones; the loop ends when it is found. */
+  readonly mutant?: () => Change;
 }
 
 export interface Failure {
+  /** Of the disk, for repeating it. */
   readonly number: number;
+  /** How many operations came before the cut. */
   readonly at: number;
   readonly shape: Shape | 'second cut';
   readonly findings: readonly string[];
@@ -33,7 +38,8 @@ export interface Failure {
 export interface Totals {
   writes: number;
   syncs: number;
-  checkpoints: number;
+  /** How often a write-ahead log began anew. */
+  logs: number;
   commits: number;
   /** Different disks that a cut may leave. */
   disks: number;
@@ -50,66 +56,70 @@ export interface Outcome {
 }
 
 /** Second cuts that are judged of one recovery. */
-const SECONDS = 12;
+const SECONDS = 6;
+const KEPT_FAILURES = 20;
 
 export async function tornLoop(options: LoopOptions): Promise<Outcome> {
-  const { shard, extra, seed, change } = options;
-  const { disk, ledger } = await record({
-    ...options,
-    ...(change ? { change: change() } : {}),
-  } as WorkloadOptions);
-  const totals: Totals = {
-    ...counted(disk.ops),
-    commits: ledger.commits.length,
-    disks: 0,
-    judged: 0,
-    secondCuts: 0,
-    failed: 0,
-  };
+  const { seed, extra, every, shard, only, mutant } = options;
+  const { disk, ledger } = await record(options, mutant);
+  const all = [...cuts(disk, { seed, extra, acknowledged: (at) => answered(ledger, at) })];
+  const totals = { ...counted(disk.ops), commits: ledger.commits.length, disks: all.length };
+  const done = { judged: 0, secondCuts: 0, failed: 0 };
   const shapes: Partial<Record<Shape, number>> = {};
   const failures: Failure[] = [];
-  const all = cuts(disk, { seed, extra, acknowledged: (at) => answered(ledger, at) });
-  for (const cut of all) {
-    const number = totals.disks++;
-    if (options.only === undefined ? number % shard.of !== shard.index : number !== options.only) continue;
+
+  for (const number of chosen()) {
+    const cut = all[number] as Cut;
     shapes[cut.shape] = (shapes[cut.shape] ?? 0) + 1;
     await one(number, cut);
-    if (options.untilFailure && failures.length > 0) break;
+    if (mutant && failures.length > 0) break;
   }
-  return { totals, shapes, failures };
+  return { totals: { ...totals, ...done }, shapes, failures };
+
+  /** A planted bug is looked for all over the record, not from its beginning. */
+  function chosen(): readonly number[] {
+    if (only !== undefined) return all[only] ? [only] : [];
+    const numbers = all.map((_, number) => number);
+    if (mutant) return shuffled(numbers, seed);
+    return numbers.filter((number) => number % every === 0 && (number / every) % shard.of === shard.index);
+  }
 
   async function one(number: number, cut: Cut): Promise<void> {
-    const verdict = await judge(contentAfter(disk, cut), ledger, cut.at, change?.());
-    totals.judged++;
-    fail(number, cut.at, cut.shape, verdict.findings);
-    const isPaired = options.pairsEach > 0 && Math.floor(number / shard.of) % options.pairsEach === 0;
+    const verdict = await judge(contentAfter(disk, cut), ledger, cut.at, mutant);
+    done.judged++;
+    tell(number, cut, cut.shape, verdict.findings);
+    const isPaired = options.pairsEach > 0 && Math.floor(number / every) % options.pairsEach === 0;
     if (!isPaired || verdict.findings.length > 0) return;
-    const seconds = [...cuts(verdict.disk, { seed: seed + number, extra: 1, acknowledged: () => 0 })].filter(
-      ({ at }) => at <= verdict.openAt,
-    );
-    const each = Math.max(1, Math.floor(seconds.length / SECONDS));
-    for (const second of seconds.filter((_, index) => index % each === number % each)) {
-      const { findings } = await judge(
-        contentAfter(verdict.disk, second),
-        verdict.found,
-        second.at,
-        change?.(),
-      );
-      totals.secondCuts++;
-      fail(number, second.at, 'second cut', findings);
+    const seconds = [...cuts(verdict.disk, { seed, extra: 1, acknowledged: () => 0, to: verdict.openAt })];
+    for (const index of shuffled(seconds, seed + number).slice(0, SECONDS)) {
+      const { findings } = await judge(contentAfter(verdict.disk, index), verdict.found, index.at, mutant);
+      done.secondCuts++;
+      tell(number, index, 'second cut', findings);
     }
   }
 
-  function fail(number: number, at: number, shape: Failure['shape'], findings: readonly string[]): void {
+  function tell(number: number, { at }: Cut, shape: Failure['shape'], findings: readonly string[]): void {
     if (findings.length === 0) return;
-    totals.failed++;
-    if (failures.length < 20) failures.push({ number, at, shape, findings });
+    done.failed++;
+    if (failures.length < KEPT_FAILURES) failures.push({ number, at, shape, findings });
   }
 }
 
-function counted(
-  ops: readonly { readonly kind: string }[],
-): Pick<Totals, 'writes' | 'syncs' | 'checkpoints'> {
-  const of = (...kinds: string[]): number => ops.filter(({ kind }) => kinds.includes(kind)).length;
-  return { writes: of('write', 'truncate', 'names'), syncs: of('sync', 'syncNames'), checkpoints: 0 };
+function shuffled<T>(items: readonly T[], seed: number): readonly T[] {
+  const { next } = seededEntropy(seed);
+  return items
+    .map((item) => ({ item, place: next() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item);
+}
+
+function counted(ops: readonly Op[]): Pick<Totals, 'writes' | 'syncs' | 'logs'> {
+  const syncs = ops.filter(({ kind }) => kind === 'sync' || kind === 'syncNames').length;
+  return { writes: ops.length - syncs, syncs, logs: ops.filter(isLogHeader).length };
+}
+
+/** 32 bytes that begin with the magic number of write-ahead logs, in either byte order of checksums. */
+function isLogHeader(op: Op): boolean {
+  if (op.kind !== 'write' || op.at !== 0 || op.bytes.length !== 32) return false;
+  return (Buffer.from(op.bytes).readUInt32BE(0) | 1) === 0x377f0683;
 }

@@ -7,7 +7,7 @@ import type { Files } from '../../store/sqlite/files.ts';
 import { type SqliteStore, sqliteStore } from '../../store/sqlite/open.ts';
 import type { Disk, Mount } from './disk.ts';
 import { diskFiles } from './files.ts';
-import { type Sqlite, sqlite } from './vfs.ts';
+import { sqlite } from './vfs.ts';
 
 /** A store, and the process it runs in. */
 export interface Life {
@@ -16,34 +16,36 @@ export interface Life {
   kill(): void;
 }
 
-/** What stands between the store and its disk; a planted bug changes it (mutants.ts). */
-export interface Under {
-  readonly mount: Mount;
-  readonly files: Files;
-  open(path: string): Database;
+/** What a planted bug changes between the store and its disk (mutants.ts). */
+export interface Change {
+  readonly mount?: (mount: Mount) => Mount;
+  readonly files?: (files: Files) => Files;
+  readonly database?: (db: Database) => Database;
 }
-export type Change = (under: Under) => Under;
 
 export interface LifeOptions {
   readonly clock?: Clock;
-  readonly change?: Change;
+  readonly change?: Change | undefined;
   /** Pages in the write-ahead log that bring a checkpoint. */
   readonly checkpointAt?: number;
 }
 
 export async function startLife(disk: Disk, options: LifeOptions = {}): Promise<Life> {
-  const { clock = handClock(), change = (under) => under, checkpointAt = 1000 } = options;
-  const mount = disk.mount();
-  const under = change(underneath(await sqlite(), mount));
+  const { clock = handClock(), change = {}, checkpointAt = 1000 } = options;
+  const process = disk.mount();
+  const mount = change.mount?.(process) ?? process;
+  const files = diskFiles(mount);
+  const engine = await sqlite();
   const databases: Database[] = [];
   const store = await sqliteStore({
     dir: mount.dir,
     clock,
-    files: under.files,
+    files: change.files?.(files) ?? files,
     waitMs: 0,
     async driver(path) {
-      const db = under.open(path);
-      databases.push(db);
+      const plain = engine.open(mount, path);
+      const db = change.database?.(plain) ?? plain;
+      databases.push(plain);
       db.exec(`PRAGMA wal_autocheckpoint = ${checkpointAt}`);
       return db;
     },
@@ -51,12 +53,8 @@ export async function startLife(disk: Disk, options: LifeOptions = {}): Promise<
   return {
     store,
     kill() {
-      mount.kill();
+      process.kill();
       for (const db of databases) db.close();
     },
   };
-}
-
-function underneath(sqlite: Sqlite, mount: Mount): Under {
-  return { mount, files: diskFiles(mount), open: (path) => sqlite.open(mount, path) };
 }

@@ -168,7 +168,10 @@ function install({ capi, wasm, vfs: helper }: Sqlite3Static, mounts: ReadonlyMap
 
         xRandomness: (_vfs, length, out) => {
           const heap = wasm.heap8u();
-          for (let i = 0; i < length; i++) heap[out + i] = (random = (random * 75 + 74) % 65_537) & 255;
+          for (let i = 0; i < length; i++) {
+            random = (random * 75 + 74) % 65_537;
+            heap[out + i] = random & 255;
+          }
           return length;
         },
         xSleep: () => 0,

@@ -13,18 +13,21 @@ import type { Blob, Commit, Store } from '../../store/port.ts';
 import { sampleBlob, sampleCommit, sampleId, sampleSummary } from '../../store/sample.ts';
 import { type Disk, memoryDisk } from './disk.ts';
 import { type AskedCommit, type Ledger, sessionsOf } from './ledger.ts';
-import { type LifeOptions, startLife } from './store.ts';
+import { type Change, startLife } from './store.ts';
 
 export interface Recording {
   readonly disk: Disk;
   readonly ledger: Ledger;
 }
 
-export interface WorkloadOptions extends LifeOptions {
+/** What names a record completely. */
+export interface Workload {
   readonly seed: number;
   readonly sessions: number;
   /** Ticks of each life. */
   readonly rounds: number;
+  /** Pages in the write-ahead log that bring a checkpoint. */
+  readonly checkpointAt: number;
 }
 
 interface Dice {
@@ -33,19 +36,19 @@ interface Dice {
   chance(percent: number): boolean;
 }
 
-export async function record(options: WorkloadOptions): Promise<Recording> {
+export async function record(workload: Workload, mutant?: () => Change): Promise<Recording> {
   const disk = memoryDisk();
   const ledger: Ledger = { commits: [], epochs: [] };
-  const { next } = seededEntropy(options.seed);
+  const { next } = seededEntropy(workload.seed);
   const dice: Dice = {
     roll: (below) => Math.floor(next() * below),
     chance: (percent) => next() * 100 < percent,
   };
   for (const ends of ['closed', 'killed', 'under way']) {
-    const life = await startLife(disk, options);
+    const life = await startLife(disk, { checkpointAt: workload.checkpointAt, change: mutant?.() });
     const epochs = new Map<number, number>();
-    for (let round = 0; round < options.rounds; round++) {
-      await commits(life.store, disk, ledger, epochs, dice, options.sessions);
+    for (let round = 0; round < workload.rounds; round++) {
+      await commits(life.store, disk, ledger, epochs, dice, workload.sessions);
       await leases(life.store, disk, ledger, epochs, dice);
     }
     if (ends === 'closed') await life.store.close();
