@@ -9,10 +9,12 @@
  * W2  Lines are not flushed one by one: the death of the process does not lose them, the death of the machine may. Then
  *     less is witnessed, and nothing is claimed falsely.
  * W3  `reset` follows a checkpoint, when the commits are in the database file itself. It keeps the marks of the sessions
- *     it is given, and always the latest one: it tells a database file that was put back from an older copy.
+ *     it is given, and always the latest one: it tells a database file that was put back from an older copy. What it
+ *     leaves out must not come back with a power cut: after `forget` it would tell of a loss that somebody accepted.
  * W4  What does not read as a line is skipped: a torn line witnesses nothing.
  */
 
+import { dirname } from 'node:path';
 import type { SessionId } from '../../core/ids.ts';
 import type { Files } from './files.ts';
 
@@ -66,6 +68,7 @@ export function openWitness(files: Files, path: string): Witness {
       next.write([...marks.values()].map(toLine).join(''));
       next.sync();
       files.rename(`${path}.next`, path);
+      files.syncFolder(dirname(path));
       file.close();
       file = next;
     },

@@ -13,7 +13,7 @@ import type { Commit, Store } from '../../store/port.ts';
 import { local, sampleBlob, sampleCommit, sampleId, sampleSummary } from '../../store/sample.ts';
 import { type Content, type Disk, memoryDisk } from './disk.ts';
 import { type Bounds, boundsOf, type Ledger, sessionsOf } from './ledger.ts';
-import { type Change, type Life, startLife } from './store.ts';
+import { type Life, startLife } from './store.ts';
 
 export interface Verdict {
   readonly findings: readonly string[];
@@ -32,19 +32,14 @@ interface Standing {
   readonly epoch: number;
 }
 
-export async function judge(
-  content: Content,
-  ledger: Ledger,
-  at: number,
-  mutant?: () => Change,
-): Promise<Verdict> {
+export async function judge(content: Content, ledger: Ledger, at: number): Promise<Verdict> {
   const disk = memoryDisk(content);
   const findings: string[] = [];
   let openAt = 0;
   let standings: readonly Standing[] = [];
   let life: Life | null = null;
   try {
-    life = await startLife(disk, { change: mutant?.() });
+    life = await startLife(disk);
     openAt = disk.ops.length;
     const all = sessionsOf(ledger);
     noDamage(life, findings);
@@ -53,7 +48,7 @@ export async function judge(
     );
     standings = found.filter((one) => one.commits.length > 0);
     await whole(life.store, ledger, standings, findings);
-    if (findings.length === 0) await goesOn(life, disk, standings, mutant, findings);
+    if (findings.length === 0) await goesOn(life, disk, standings, findings);
   } catch (error) {
     findings.push(life ? `it fails: ${wordsOf(error)}` : `it does not open: ${wordsOf(error)}`);
   } finally {
@@ -149,13 +144,12 @@ async function goesOn(
   life: Life,
   disk: Disk,
   standings: readonly Standing[],
-  mutant: (() => Change) | undefined,
   findings: string[],
 ): Promise<void> {
   const fresh: Standing = { session: sampleId(99), commits: [], epoch: 0 };
   const after = await Promise.all([...standings, fresh].map((one) => oneMore(life.store, one, findings)));
   await life.store.close();
-  const again = await startLife(disk, { change: mutant?.() });
+  const again = await startLife(disk);
   try {
     const ledger = asLedger(after);
     noDamage(again, findings);

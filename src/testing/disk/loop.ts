@@ -22,7 +22,7 @@ export interface LoopOptions extends Workload {
   readonly shard: { readonly index: number; readonly of: number };
   /** Only this disk, by its number. */
   readonly only?: number;
-  /** A planted bug, in the recorded lives and in the recovered ones; the loop ends when it is found. */
+  /** A planted bug in the recorded lives; the loop ends when it is found. */
   readonly mutant?: () => Change;
 }
 
@@ -59,6 +59,9 @@ export interface Outcome {
 const SECONDS = 6;
 const KEPT_FAILURES = 20;
 
+/** Disks in which a planted bug must show. */
+const PATIENCE = 1500;
+
 export async function tornLoop(options: LoopOptions): Promise<Outcome> {
   const { seed, extra, every, shard, only, mutant } = options;
   const { disk, ledger } = await record(options, mutant);
@@ -72,27 +75,34 @@ export async function tornLoop(options: LoopOptions): Promise<Outcome> {
     const cut = all[number] as Cut;
     shapes[cut.shape] = (shapes[cut.shape] ?? 0) + 1;
     await one(number, cut);
-    if (mutant && failures.length > 0) break;
+    if (mutant && (failures.length > 0 || done.judged === PATIENCE)) break;
   }
   return { totals: { ...totals, ...done }, shapes, failures };
 
-  /** A planted bug is looked for all over the record, not from its beginning. */
+  /**
+   * A planted bug is looked for all over the record, not from its beginning; first where only later writes are there,
+   * since that is what a missing flush allows.
+   */
   function chosen(): readonly number[] {
     if (only !== undefined) return all[only] ? [only] : [];
     const numbers = all.map((_, number) => number);
-    if (mutant) return shuffled(numbers, seed);
+    if (mutant) {
+      const isLater = (number: number): boolean => all[number]?.shape === 'later only';
+      const mixed = shuffled(numbers, seed);
+      return [...mixed.filter(isLater), ...mixed.filter((number) => !isLater(number))];
+    }
     return numbers.filter((number) => number % every === 0 && (number / every) % shard.of === shard.index);
   }
 
   async function one(number: number, cut: Cut): Promise<void> {
-    const verdict = await judge(contentAfter(disk, cut), ledger, cut.at, mutant);
+    const verdict = await judge(contentAfter(disk, cut), ledger, cut.at);
     done.judged++;
     tell(number, cut, cut.shape, verdict.findings);
-    const isPaired = options.pairsEach > 0 && Math.floor(number / every) % options.pairsEach === 0;
+    const isPaired = !mutant && options.pairsEach > 0 && Math.floor(number / every) % options.pairsEach === 0;
     if (!isPaired || verdict.findings.length > 0) return;
     const seconds = [...cuts(verdict.disk, { seed, extra: 1, acknowledged: () => 0, to: verdict.openAt })];
     for (const index of shuffled(seconds, seed + number).slice(0, SECONDS)) {
-      const { findings } = await judge(contentAfter(verdict.disk, index), verdict.found, index.at, mutant);
+      const { findings } = await judge(contentAfter(verdict.disk, index), verdict.found, index.at);
       done.secondCuts++;
       tell(number, index, 'second cut', findings);
     }

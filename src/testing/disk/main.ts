@@ -67,8 +67,8 @@ async function part(shard: LoopOptions['shard']): Promise<Part> {
     seed: Number(values.seed),
     rounds: Number(values.rounds),
     sessions: Number(values.sessions),
-    checkpointAt: 20,
-    extra: 3,
+    checkpointAt: 8,
+    extra: values.mutants ? 1 : 3,
     every: Number(values.every),
     pairsEach: 10,
     shard,
@@ -76,8 +76,12 @@ async function part(shard: LoopOptions['shard']): Promise<Part> {
   };
   if (!values.mutants) return { outcome: await tornLoop(options) };
   const caught: Caught[] = [];
-  for (const { name, change } of MUTANTS.filter((_, index) => index % shard.of === shard.index)) {
-    const { failures, totals } = await tornLoop({ ...options, mutant: change });
+  for (const { name, change, rounds = 0 } of MUTANTS.filter((_, index) => index % shard.of === shard.index)) {
+    const { failures, totals } = await tornLoop({
+      ...options,
+      rounds: Math.max(rounds, options.rounds),
+      mutant: change,
+    });
     caught.push({ name, finding: failures[0]?.findings[0] ?? null, judged: totals.judged });
   }
   return { caught };

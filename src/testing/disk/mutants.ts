@@ -12,6 +12,8 @@ export interface Mutant {
   readonly name: string;
   /** Made anew for each life of a store. */
   readonly change: () => Change;
+  /** At least, where it shows only in a longer record. */
+  readonly rounds?: number;
 }
 
 const DATABASE = 'outlast.db';
@@ -27,7 +29,11 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'careless checkpoint: the database file is not flushed before its log begins anew',
     change: () => ({ mount: unflushed((mount, file) => mount.find(DATABASE) === file) }),
   },
-  { name: 'header not flushed: a log begins anew in one flush with its frames', change: () => headerLate() },
+  {
+    name: 'header not flushed: a log begins anew in one flush with its frames',
+    change: () => headerLate(),
+    rounds: 5,
+  },
   {
     name: 'names not flushed: a journal is written and cannot be found',
     change: () => ({ mount: (mount) => ({ ...mount, syncNames() {} }) }),

@@ -44,7 +44,8 @@ export async function record(workload: Workload, mutant?: () => Change): Promise
     roll: (below) => Math.floor(next() * below),
     chance: (percent) => next() * 100 < percent,
   };
-  for (const ends of ['closed', 'killed', 'under way']) {
+  // A planted bug must show by a power cut, so no life of it is killed.
+  for (const ends of ['closed', mutant ? 'closed' : 'killed', 'under way']) {
     const life = await startLife(disk, { checkpointAt: workload.checkpointAt, change: mutant?.() });
     const epochs = new Map<number, number>();
     for (let round = 0; round < workload.rounds; round++) {
