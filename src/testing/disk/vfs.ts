@@ -43,21 +43,34 @@ async function load(): Promise<Sqlite> {
   const api = await sqlite3Init({ print: silent, printErr: silent });
   Object.assign(api.config, { warn: silent });
   const mounts = new Map<string, Mount>();
+  const connections = new Map<Mount, number>();
   install(api, mounts);
   return {
     version: api.version.libVersion,
     open(mount, path) {
-      mounts.set(mount.dir, mount);
+      count(mount, 1);
       try {
         return wrap(
           'recorded',
-          connect(api, path, () => mounts.delete(mount.dir)),
+          connect(api, path, () => count(mount, -1)),
         );
       } catch (error) {
         throw named(error);
       }
     },
   };
+
+  /** A rebuild has two connections on one disk; a path is known while any is open. */
+  function count(mount: Mount, change: 1 | -1): void {
+    const open = (connections.get(mount) ?? 0) + change;
+    if (open > 0) {
+      connections.set(mount, open);
+      mounts.set(mount.dir, mount);
+    } else {
+      connections.delete(mount);
+      mounts.delete(mount.dir);
+    }
+  }
 }
 
 function install({ capi, wasm, vfs: helper }: Sqlite3Static, mounts: ReadonlyMap<string, Mount>): void {
