@@ -10,6 +10,7 @@ const entries = [
   'src/testing/index.ts',
   'src/testing/sim/main.ts',
   'src/testing/kill/main.ts',
+  'src/testing/disk/main.ts',
 ];
 const isServiceEntry = (path: string) => /^src\/services\/[^/]+\/main\.ts$/.test(path);
 

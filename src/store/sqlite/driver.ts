@@ -54,12 +54,12 @@ export async function openDatabase(path: string, name?: DriverName): Promise<Dat
 }
 
 /** What the three have in common. */
-interface RawStatement {
+export interface RawStatement {
   run(...values: unknown[]): unknown;
   get(...values: unknown[]): unknown;
   all(...values: unknown[]): unknown[];
 }
-interface RawDatabase {
+export interface RawDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): RawStatement;
   close(): unknown;
@@ -96,7 +96,8 @@ function nodeSqlite(): { DatabaseSync: new (path: string) => RawDatabase } {
   throw new Error(`Node ${process.versions.node} has no node:sqlite`);
 }
 
-function wrap(driver: DriverName, raw: RawDatabase): Database {
+/** A connection of some driver as ours, with D1 to D4. Its values are bound as one array, but for node:sqlite. */
+export function wrap(driver: string, raw: RawDatabase): Database {
   let isOpen = true;
   const call = <T>(work: () => T): T => {
     if (!isOpen) throw new OutlastError('store.failed', 'The store is closed.', { next: 'open it again' });

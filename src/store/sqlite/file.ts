@@ -7,12 +7,12 @@
  *     broken ones are left behind (rebuild.ts). A larger file is checked when somebody asks.
  */
 
-import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { OutlastError } from '../../core/error.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { asText } from './cell.ts';
 import { type Database, type DriverName, openDatabase } from './driver.ts';
+import { type Files, writeFile } from './files.ts';
 import { lock } from './lock.ts';
 import { clear, copyRows, swap } from './rebuild.ts';
 import { checkTables, migrate, refuseNewer } from './schema.ts';
@@ -21,6 +21,7 @@ import { structure } from './verify.ts';
 export interface Place {
   readonly dir: string;
   readonly path: string;
+  readonly files: Files;
   readonly clock: Clock;
   readonly driver: DriverName | ((path: string) => Promise<Database>) | undefined;
   readonly waitMs: number;
@@ -38,11 +39,11 @@ export interface Found {
 const CHECKED_BYTES = 32 * 2 ** 20;
 
 export async function openFile(place: Place): Promise<Found> {
-  refuseNewer(place.path);
+  refuseNewer(place.files, place.path);
   const db = await openLocked(place);
   try {
-    const isSuspect = existsSync(suspectFile(place));
-    const isChecked = isSuspect || statSync(place.path).size <= CHECKED_BYTES;
+    const isSuspect = place.files.size(suspectFile(place)) !== null;
+    const isChecked = isSuspect || (place.files.size(place.path) ?? 0) <= CHECKED_BYTES;
     const wrong = isChecked ? structure(db) : null;
     if (wrong === null) return { db, structure: null, isSuspect };
     return { ...(await mended(place, db, wrong)), isSuspect: true };
@@ -55,21 +56,21 @@ export async function openFile(place: Place): Promise<Found> {
 /** Something in the file was not as it was written: check all of it at the next opening. */
 export function suspect(place: Place): void {
   try {
-    writeFileSync(suspectFile(place), '');
+    writeFile(place.files, suspectFile(place), '');
   } catch {
     // Then somebody has to ask for the check.
   }
 }
 
 export function trust(place: Place): void {
-  rmSync(suspectFile(place), { force: true });
+  place.files.remove(suspectFile(place));
 }
 
 async function openLocked(place: Place): Promise<Database> {
   const db = await connect(place, place.path);
   try {
-    await lock(db, place.dir, place.clock, place.waitMs);
-    migrate(db, place.path);
+    await lock(db, place);
+    migrate(db, place.files, place.path);
     checkTables(db, place.path);
     configure(db, place.path);
     return db;
@@ -116,19 +117,20 @@ async function mended(place: Place, db: Database, wrong: string): Promise<Omit<F
 }
 
 async function renew(place: Place, db: Database): Promise<string> {
-  const fresh = `${place.path}.fresh`;
+  const { files, path } = place;
+  const fresh = `${path}.fresh`;
   try {
-    clear(fresh);
+    clear(files, fresh);
     const empty = await connect(place, fresh);
-    migrate(empty, fresh);
+    migrate(empty, files, fresh);
     empty.close();
-    copyRows(db, place.path, fresh);
+    copyRows(db, files.size(path) ?? 0, fresh);
     // A write-ahead log that stayed behind would be taken for the new file's.
     db.exec('PRAGMA journal_mode = DELETE');
     assert(journalMode(db) === 'delete', 'the old file has no write-ahead log');
-    return swap(place.path, fresh, place.clock.now());
+    return swap(files, path, fresh, place.clock.now());
   } finally {
-    clear(fresh);
+    clear(files, fresh);
   }
 }
 

@@ -11,12 +11,12 @@
  * Locks of network file systems are as good as the file system; keep the directory on a local disk.
  */
 
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OutlastError } from '../../core/error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isRecord } from '../../lib/json.ts';
 import type { Database } from './driver.ts';
+import { type Files, writeFile } from './files.ts';
 
 export interface Holder {
   readonly pid: number;
@@ -26,36 +26,49 @@ export interface Holder {
 
 const held = new Set<string>();
 
+/** A directory, and the files in it. */
+interface Where {
+  readonly dir: string;
+  readonly files: Files;
+}
+
+/** A directory that another process may be just leaving. */
+interface Leavable extends Where {
+  readonly clock: Clock;
+  readonly waitMs: number;
+}
+
 /** Claims the directory within this process; gives back what ends the claim. */
-export function claim(dir: string): () => void {
-  if (held.has(dir)) throw locked(dir);
+export function claim({ dir, files }: Where): () => void {
+  if (held.has(dir)) throw locked({ dir, files });
   held.add(dir);
   return () => void held.delete(dir);
 }
 
 /** Takes the lock through a fresh connection; throws `store.locked` when it is not free within `waitMs`. */
-export async function lock(db: Database, dir: string, clock: Clock, waitMs: number): Promise<void> {
+export async function lock(db: Database, place: Leavable): Promise<void> {
+  const { clock, waitMs } = place;
   const deadline = clock.monotonic() + waitMs;
   db.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE');
   while (!tryLock(db)) {
-    if (clock.monotonic() >= deadline) throw locked(dir);
+    if (clock.monotonic() >= deadline) throw locked(place);
     await clock.sleep(20);
   }
 }
 
-export function writeOwner(dir: string, since: number): void {
+export function writeOwner({ dir, files }: Where, since: number): void {
   const owner: Holder = { pid: process.pid, since };
   const path = join(dir, 'owner.json');
   try {
-    writeFileSync(`${path}.next`, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
-    renameSync(`${path}.next`, path);
+    writeFile(files, `${path}.next`, `${JSON.stringify(owner)}\n`);
+    files.rename(`${path}.next`, path);
   } catch {
     // A full disk, as a rule. The lock holds without it.
   }
 }
 
-export function forgetOwner(dir: string): void {
-  rmSync(join(dir, 'owner.json'), { force: true });
+export function forgetOwner({ dir, files }: Where): void {
+  files.remove(join(dir, 'owner.json'));
 }
 
 function tryLock(db: Database): boolean {
@@ -68,8 +81,8 @@ function tryLock(db: Database): boolean {
   }
 }
 
-function locked(dir: string): OutlastError {
-  const owner = readOwner(dir);
+function locked({ dir, files }: Where): OutlastError {
+  const owner = readOwner({ dir, files });
   const who = owner
     ? `process ${owner.pid}, since ${new Date(owner.since).toISOString()}`
     : 'another program that has outlast.db open';
@@ -81,9 +94,10 @@ function locked(dir: string): OutlastError {
 }
 
 /** Null when there is no such file, or its process is gone: then it is not the one that holds the lock. */
-function readOwner(dir: string): Holder | null {
+function readOwner({ dir, files }: Where): Holder | null {
   try {
-    const owner: unknown = JSON.parse(readFileSync(join(dir, 'owner.json'), 'utf8'));
+    const bytes = files.read(join(dir, 'owner.json'));
+    const owner: unknown = bytes && JSON.parse(Buffer.from(bytes).toString());
     if (!isRecord(owner)) return null;
     const { pid, since } = owner;
     return typeof pid === 'number' && typeof since === 'number' && isAlive(pid) ? { pid, since } : null;

@@ -5,7 +5,6 @@
  * P2  Damage is kept by whoever finds it, and is told again at every start, until somebody has decided.
  */
 
-import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { OutlastError } from '../../core/error.ts';
 import type { SessionId } from '../../core/ids.ts';
@@ -14,6 +13,7 @@ import type { Store, Summary } from '../port.ts';
 import type { Guarded } from './chain.ts';
 import type { Database, DriverName } from './driver.ts';
 import { type Found, openFile, type Place, suspect, trust } from './file.ts';
+import { type Files, nodeFiles } from './files.ts';
 import { claim, forgetOwner, writeOwner } from './lock.ts';
 import { openLog } from './log.ts';
 import { cut } from './salvage.ts';
@@ -27,6 +27,8 @@ export interface SqliteOptions {
   readonly clock?: Clock;
   /** A driver by name, or an opener of one's own; by default the best that is there. */
   readonly driver?: DriverName | ((path: string) => Promise<Database>);
+  /** Where the directory is, when not in the file system. A driver that keeps its files there too belongs to it. */
+  readonly files?: Files;
   /** How long to wait for a directory that another process is just leaving. */
   readonly waitMs?: number;
 }
@@ -64,21 +66,20 @@ const WITNESS_BYTES = 256 * 2 ** 10;
  * ```
  */
 export async function sqliteStore(options: SqliteOptions): Promise<SqliteStore> {
-  const { clock = systemClock, driver, waitMs = 1000 } = options;
-  const dir = folder(options.dir);
-  const unclaim = claim(dir);
+  const { clock = systemClock, driver, files = nodeFiles, waitMs = 1000 } = options;
+  const dir = folder(files, options.dir);
+  const unclaim = claim({ dir, files });
   try {
-    return await openIn({ dir, path: join(dir, 'outlast.db'), clock, driver, waitMs }, unclaim);
+    return await openIn({ dir, path: join(dir, 'outlast.db'), files, clock, driver, waitMs }, unclaim);
   } catch (error) {
     unclaim();
     throw explained(error, dir);
   }
 }
 
-function folder(dir: string): string {
+function folder(files: Files, dir: string): string {
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
-    return realpathSync(dir);
+    return files.folder(dir);
   } catch (error) {
     throw explained(error, dir);
   }
@@ -99,7 +100,7 @@ async function openIn(place: Place, unclaim: () => void): Promise<SqliteStore> {
   const found = await openFile(place);
   try {
     const store = assemble(place, found, unclaim);
-    writeOwner(place.dir, place.clock.now());
+    writeOwner(place, place.clock.now());
     return store;
   } catch (error) {
     found.db.close();
@@ -110,7 +111,7 @@ async function openIn(place: Place, unclaim: () => void): Promise<SqliteStore> {
 function assemble(place: Place, found: Found, unclaim: () => void): SqliteStore {
   const { db } = found;
   const log = openLog(db);
-  const witness = openWitness(`${place.path}.witness`);
+  const witness = openWitness(place.files, `${place.path}.witness`);
   const damaged = new Map(damageAtOpening().map((damage) => [damage.session, damage]));
   const heads = new Map<SessionId, Guarded>();
   const { flush, ...port } = operations({
@@ -162,7 +163,7 @@ function assemble(place: Place, found: Found, unclaim: () => void): SqliteStore 
       settle();
       witness.close();
       db.close();
-      forgetOwner(place.dir);
+      forgetOwner(place);
       unclaim();
     },
   };

@@ -12,14 +12,14 @@
  *     none of the table's: it came there with a page that belongs elsewhere.
  */
 
-import { linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { asNumber } from './cell.ts';
 import type { Database } from './driver.ts';
+import type { Files } from './files.ts';
 import { TABLES } from './schema.ts';
 import { isDamage } from './verify.ts';
 
-/** Copies what can be read of `db` into `fresh`, a file with empty tables. */
-export function copyRows(db: Database, path: string, fresh: string): void {
+/** Copies what can be read of `db`, a file of `size` bytes, into `fresh`, a file with empty tables. */
+export function copyRows(db: Database, size: number, fresh: string): void {
   db.prepare('ATTACH ? AS fresh').run(fresh);
   try {
     for (const [table, cells] of Object.entries(TABLES)) {
@@ -27,7 +27,7 @@ export function copyRows(db: Database, path: string, fresh: string): void {
       const copy = db.prepare(`
         INSERT OR IGNORE INTO fresh.${table} SELECT * FROM main.${table} NOT INDEXED
         WHERE rowid BETWEEN ? AND ? AND ${isOurs.join(' AND ')}`);
-      copyRange((from, to) => copy.run(from, to), 1, lastRow(db, table, path));
+      copyRange((from, to) => copy.run(from, to), 1, lastRow(db, table, size));
     }
   } finally {
     db.exec('DETACH fresh');
@@ -35,15 +35,15 @@ export function copyRows(db: Database, path: string, fresh: string): void {
 }
 
 /** Puts `fresh` in the place of the file at `path`; gives the name under which the old one is kept. */
-export function swap(path: string, fresh: string, now: number): string {
+export function swap(files: Files, path: string, fresh: string, now: number): string {
   const kept = `${path}.damaged-${now}`;
-  linkSync(path, kept);
-  renameSync(fresh, path);
+  files.link(path, kept);
+  files.rename(fresh, path);
   return kept;
 }
 
-export function clear(fresh: string): void {
-  for (const rest of ['', '-wal', '-shm', '-journal']) rmSync(fresh + rest, { force: true });
+export function clear(files: Files, fresh: string): void {
+  for (const rest of ['', '-wal', '-shm', '-journal']) files.remove(fresh + rest);
 }
 
 /** Halves a range that cannot be read as a whole, down to the rows that cannot be read at all. */
@@ -55,11 +55,11 @@ function copyRange(copy: (from: number, to: number) => void, from: number, to: n
 }
 
 /** The highest row number: by the table, else by its index, else more than the file can hold. */
-function lastRow(db: Database, table: string, path: string): number {
+function lastRow(db: Database, table: string, size: number): number {
   const highest = (from: string) =>
     attempt(() => asNumber(db.prepare(`SELECT max(rowid) AS n FROM ${from} WHERE rowid > 0`).get()?.n ?? 0));
   const indexed = table === 'set_aside' ? 'NOT INDEXED' : `INDEXED BY sqlite_autoindex_${table}_1`;
-  const most = Math.ceil(statSync(path).size / SMALLEST_ROW);
+  const most = Math.ceil(size / SMALLEST_ROW);
   return highest(`${table} NOT INDEXED`) ?? highest(`${table} ${indexed}`) ?? most;
 }
 

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { append, sampleEvent, sampleId } from '../sample.ts';
 import { asNumber, asText } from './cell.ts';
 import { type Database, openDatabase } from './driver.ts';
+import { nodeFiles } from './files.ts';
 import { sqliteStore } from './open.ts';
 import { migrate, SCHEMA, STEPS } from './schema.ts';
 
@@ -92,13 +93,13 @@ describe('schema', () => {
 
   it('V1 a migrated file has the schema of a fresh one', async () => {
     const old = await databaseAt(1, V1);
-    migrate(old, path);
+    migrate(old, nodeFiles, path);
     const migrated = shapeOf(old);
     expect(versionOf(old)).toBe(STEPS.length + 1);
     old.close();
     rmSync(path);
     const fresh = await databaseAt(0, '');
-    migrate(fresh, path);
+    migrate(fresh, nodeFiles, path);
     expect(migrated).toEqual(shapeOf(fresh));
     expect(versionOf(fresh)).toBe(STEPS.length + 1);
     fresh.close();
@@ -106,7 +107,7 @@ describe('schema', () => {
 
   it('V3 B025 steps are applied from where a file stands, with a copy beside it', async () => {
     const db = await databaseAt(1, `${V1}; INSERT INTO blobs VALUES ('ses_x', 'r', x'01')`);
-    migrate(db, path, { schema, steps });
+    migrate(db, nodeFiles, path, { schema, steps });
     expect(versionOf(db)).toBe(3);
     expect(db.prepare('SELECT bytes FROM blobs').get()).toEqual({ bytes: new Uint8Array([1]) });
     expect(db.prepare('SELECT count(extra) AS n FROM events').get()).toEqual({ n: 0 });
@@ -120,7 +121,9 @@ describe('schema', () => {
   it('V3 a step that fails leaves the file as it was', async () => {
     const db = await databaseAt(1, V1);
     const before = shapeOf(db);
-    expect(() => migrate(db, path, { schema, steps: [...steps, 'not SQL'] })).toThrow('syntax error');
+    expect(() => migrate(db, nodeFiles, path, { schema, steps: [...steps, 'not SQL'] })).toThrow(
+      'syntax error',
+    );
     expect(shapeOf(db)).toEqual(before);
     expect(versionOf(db)).toBe(1);
     db.close();

@@ -10,10 +10,10 @@
  * Columns of `sessions` are what is asked for; the rest of the index row is the JSON in `summary`.
  */
 
-import { closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs';
 import { OutlastError } from '../../core/error.ts';
 import { asNumber } from './cell.ts';
 import type { Database } from './driver.ts';
+import type { Files } from './files.ts';
 
 export const SCHEMA = `
 CREATE TABLE sessions (
@@ -95,19 +95,19 @@ export interface Versions {
 const OURS: Versions = { schema: SCHEMA, steps: STEPS };
 
 /** Throws when a newer version wrote the file (V2). Reads its header alone, before SQLite opens it. */
-export function refuseNewer(path: string, versions = OURS): void {
-  const found = versionInHeader(path);
+export function refuseNewer(files: Files, path: string, versions = OURS): void {
+  const found = versionInHeader(files.read(path, 64));
   const newest = versions.steps.length + 1;
   if (found > newest) throw newer(path, found, newest);
 }
 
 /** Brings the tables to this version. Needs the lock. */
-export function migrate(db: Database, path: string, versions = OURS): void {
+export function migrate(db: Database, files: Files, path: string, versions = OURS): void {
   const newest = versions.steps.length + 1;
   const found = asNumber(db.prepare('PRAGMA user_version').get()?.user_version);
   if (found > newest) throw newer(path, found, newest);
   if (found === newest) return;
-  if (found > 0) copyAside(db, `${path}.v${found}`);
+  if (found > 0) copyAside(db, files, `${path}.v${found}`);
   db.transaction(() => {
     for (const sql of found === 0 ? [versions.schema] : versions.steps.slice(found - 1)) db.exec(sql);
     db.exec(`PRAGMA user_version = ${newest}`);
@@ -137,20 +137,14 @@ function newer(path: string, found: number, newest: number): OutlastError {
   );
 }
 
-function copyAside(db: Database, path: string): void {
-  rmSync(path, { force: true });
+function copyAside(db: Database, files: Files, path: string): void {
+  files.remove(path);
   db.prepare('VACUUM INTO ?').run(path);
 }
 
 /** SQLite keeps `user_version` in bytes 60 to 63 of the file. 0 when there is no file, or none of SQLite's. */
-function versionInHeader(path: string): number {
-  if (!existsSync(path)) return 0;
-  const file = openSync(path, 'r');
-  try {
-    const header = Buffer.alloc(64);
-    const isWhole = readSync(file, header) === 64 && header.toString('latin1', 0, 16) === 'SQLite format 3\0';
-    return isWhole ? header.readUInt32BE(60) : 0;
-  } finally {
-    closeSync(file);
-  }
+function versionInHeader(bytes: Uint8Array | null): number {
+  const header = Buffer.from(bytes ?? []);
+  const isOurs = header.length === 64 && header.toString('latin1', 0, 16) === 'SQLite format 3\0';
+  return isOurs ? header.readUInt32BE(60) : 0;
 }

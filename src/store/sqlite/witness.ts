@@ -9,12 +9,14 @@
  * W2  Lines are not flushed one by one: the death of the process does not lose them, the death of the machine may. Then
  *     less is witnessed, and nothing is claimed falsely.
  * W3  `reset` follows a checkpoint, when the commits are in the database file itself. It keeps the marks of the sessions
- *     it is given, and always the latest one: it tells a database file that was put back from an older copy.
+ *     it is given, and always the latest one: it tells a database file that was put back from an older copy. What it
+ *     leaves out must not come back with a power cut: after `forget` it would tell of a loss that somebody accepted.
  * W4  What does not read as a line is skipped: a torn line witnesses nothing.
  */
 
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { SessionId } from '../../core/ids.ts';
+import type { Files } from './files.ts';
 
 /** The log of `session` stood at `seq`, with a checksum that begins with `sum`. */
 export interface Mark {
@@ -37,9 +39,9 @@ export interface Witness {
   close(): void;
 }
 
-export function openWitness(path: string): Witness {
-  const marks = readMarks(path);
-  let file = openSync(path, 'a', 0o600);
+export function openWitness(files: Files, path: string): Witness {
+  const marks = readMarks(files.read(path));
+  let file = files.open(path);
   let size = 0;
   return {
     get size() {
@@ -51,7 +53,7 @@ export function openWitness(path: string): Witness {
     note(noted) {
       for (const mark of noted) put(marks, mark);
       try {
-        size += writeSync(file, noted.map(toLine).join(''));
+        size += file.write(noted.map(toLine).join(''));
       } catch {
         // A full disk, as a rule.
       }
@@ -62,11 +64,12 @@ export function openWitness(path: string): Witness {
       const latest = [...marks.keys()].at(-1);
       for (const session of marks.keys())
         if (session !== latest && !keep.includes(session)) marks.delete(session);
-      const next = openSync(`${path}.next`, 'w', 0o600);
-      writeSync(next, [...marks.values()].map(toLine).join(''));
-      fsyncSync(next);
-      renameSync(`${path}.next`, path);
-      closeSync(file);
+      const next = files.open(`${path}.next`, 'anew');
+      next.write([...marks.values()].map(toLine).join(''));
+      next.sync();
+      files.rename(`${path}.next`, path);
+      files.syncFolder(dirname(path));
+      file.close();
       file = next;
     },
 
@@ -75,14 +78,16 @@ export function openWitness(path: string): Witness {
     },
 
     close() {
-      closeSync(file);
+      file.close();
     },
   };
 }
 
-function readMarks(path: string): Map<SessionId, Mark> {
+function readMarks(bytes: Uint8Array | null): Map<SessionId, Mark> {
   const marks = new Map<SessionId, Mark>();
-  for (const line of existsSync(path) ? readFileSync(path, 'latin1').split('\n') : []) {
+  for (const line of Buffer.from(bytes ?? [])
+    .toString('latin1')
+    .split('\n')) {
     const mark = toMark(line);
     if (mark !== null) put(marks, mark);
   }

@@ -7,13 +7,13 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { inlineSandbox } from '../inline-sandbox.ts';
+import { shards } from '../shards.ts';
 import { forbidAmbient } from './guard.ts';
 import type { Side } from './life.ts';
 import { crashLoop, type Failure, type LoopOptions, MODES, pairLoop, type Totals, zero } from './loop.ts';
 import { MUTANTS } from './mutants.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { seedRun } from './seeds.ts';
-import { shards } from './shards.ts';
 
 const { values } = parseArgs({
   options: {
