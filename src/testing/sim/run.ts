@@ -255,6 +255,7 @@ class Simulation {
     } else {
       const id = this.session;
       if (!id) throw new Error('a scenario begins with start');
+      if (act.do === 'wait') return this.clock.sleep(act.ms ?? 0);
       if (act.do === 'send') await api.send(id, text, { key, ...(act.when ? { when: act.when } : {}) });
       else await api[act.do](id);
     }
