@@ -51,7 +51,7 @@ async function open(pool: Pool, request: Opening): Promise<RemoteHeap> {
     if (!(cause instanceof ThreadEnded)) throw cause;
     throw new OutlastError('internal', 'The thread of the sandbox did not start.', { cause });
   }
-  pool.warm();
+  pool.warmSoon();
   return remoteHeap(line, request.options.limits.cellMs);
 }
 
