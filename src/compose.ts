@@ -64,9 +64,9 @@ export async function createOutlast(
   const clock = systemClock;
   const model = modelOf(options.model, env);
   const sealer = openSeal(dataDir ? await sealKey(dataDir, env) : randomSealKey());
-  const store = options.store ?? (dataDir ? await openStore(dataDir, report) : memoryStore(clock));
   const shelf = dataDir ? directoryShelf(join(dataDir, 'engines')) : memoryShelf();
-  const sandbox = await quickjsSandbox({ mode: 'thread', shelf });
+  const sandbox = quickjsSandbox({ mode: 'thread', shelf });
+  const store = options.store ?? (dataDir ? await openStore(dataDir, report) : memoryStore(clock));
   const ports: Ports = {
     store,
     model,

@@ -37,7 +37,10 @@ function heading(seen: Inspection, paint: Paint): string[] {
   const now = systemClock.now();
   const { turn, lastTurn } = seen;
   const rows = [
-    ['phase', coloured(seen.phase, paint) + (seen.persist ? '' : paint.dim('  one-shot'))],
+    [
+      'phase',
+      coloured(seen.phase, paint) + paint.dim(`  ${seen.residency}${seen.persist ? '' : '  one-shot'}`),
+    ],
     turn
       ? ['turn', `${turn.number}, step ${turn.step}: ${clean(turn.doing)}`]
       : ['turn', lastTurn ? `${lastTurn.number}, ${lastTurn.end}` : 'none yet'],

@@ -21,7 +21,7 @@ export const run: Verb = async ({ options, terminal }) => {
   const room = Math.max(20, width - 70);
   const lines = sessions.map((row) => [
     row.id,
-    coloured(row.phase, paint),
+    coloured(row.phase, paint) + (row.residency === 'parked' ? paint.dim(' parked') : ''),
     paint.dim(`turn ${row.turn}`),
     paint.dim(ago(now - row.updatedAt)),
     `${oneLine(clean(row.title), room)}${needs(row, paint.yellow)}`,

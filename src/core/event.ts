@@ -114,6 +114,8 @@ export type EventBody =
   | { readonly kind: 'session.stopped'; readonly unknown: readonly EffectId[] }
   | { readonly kind: 'session.reopened'; readonly by: string }
   | { readonly kind: 'session.quarantined'; readonly reason: string }
+  /** Its memory was given up after a long rest; image and log bring everything back at the next `send`. */
+  | { readonly kind: 'session.parked'; readonly since: number }
   | {
       readonly kind: 'lease.acquired';
       readonly epoch: number;
@@ -329,6 +331,7 @@ export const AUTHORITY = {
   'session.stopped': 'choice',
   'session.reopened': 'input',
   'session.quarantined': 'choice',
+  'session.parked': 'fact',
   'lease.acquired': 'fact',
   'message.accepted': 'input',
   'message.read': 'choice',

@@ -20,6 +20,7 @@ import type { State } from './state.ts';
 export const initialState: State = {
   head: 0,
   at: 0,
+  activeAt: 0,
   counters: noCounters,
   contract: {
     owner: 'nobody' as Owner,
@@ -42,6 +43,7 @@ export const initialState: State = {
   heap: {
     chain: null,
     opened: null,
+    parked: true,
     cell: null,
     suspended: [],
     pending: [],
@@ -56,8 +58,12 @@ export const initialState: State = {
 
 export function evolve(state: State, event: Event | ForeignEvent): State {
   const next = transition(state, event);
-  return { ...next, head: event.seq, at: event.at };
+  const activeAt = UPKEEP.has(event.kind) ? state.activeAt : event.at;
+  return { ...next, head: event.seq, at: event.at, activeAt };
 }
+
+/** What happens to a session that rests does not end its rest: else nothing would ever be parked. */
+const UPKEEP: ReadonlySet<string> = new Set(['lease.acquired', 'heap.based', 'session.parked']);
 
 /** The state after `events`, on top of `state`. */
 export function fold(events: Iterable<Event | ForeignEvent>, state: State = initialState): State {
@@ -82,6 +88,8 @@ function transition(s: State, e: Event | ForeignEvent): State {
       return lifetime.reopened(s);
     case 'session.quarantined':
       return lifetime.quarantined(s, e);
+    case 'session.parked':
+      return heap.parked(s);
     case 'lease.acquired':
       return lifetime.acquired(s, e);
     case 'message.accepted':

@@ -38,6 +38,9 @@ export class InvariantChecker {
   private readonly cells = new Map<string, 'started' | 'committed' | 'over'>();
   private readonly guestCalls = new Map<number, 'asked' | 'delivered'>();
   private readonly timers = new Set<string>();
+  /** Digests of all heaps that were committed. */
+  private readonly heaps = new Set<string>();
+  private parked = true;
 
   check(event: Event | ForeignEvent): readonly Violation[] {
     const before = this.violations.length;
@@ -161,11 +164,24 @@ export class InvariantChecker {
       case 'progress.noted':
         this.asked(e.origin);
         return;
+      case 'heap.restored':
+        if (e.image) this.heaps.add(e.image.digest);
+        this.parked = false;
+        return;
+      case 'heap.based':
+        this.expect(e.image.form === 'base', 'heap.base', e, `${e.image.form} where a base belongs`);
+        this.expect(this.heaps.has(e.image.digest), 'heap.based', e, 'a base of a heap that never was');
+        return;
+      case 'session.parked':
+        this.expect(!this.parked, 'park.once', e, 'parked without a heap that was opened');
+        this.parked = true;
+        return;
       case 'session.stopping':
         this.turn = null;
         return;
       case 'session.stopped':
         this.stopped = true;
+        this.parked = true;
         return;
       case 'session.reopened':
         this.stopped = false;
@@ -209,6 +225,7 @@ export class InvariantChecker {
       this.guestCalls.set(e.moved.guestCall, 'delivered');
     }
     for (const { cell } of e.ended) this.cells.set(cell, 'over');
+    this.heaps.add(e.image.digest);
   }
 }
 

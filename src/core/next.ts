@@ -17,6 +17,7 @@ import { question, resolve } from './resolve.ts';
 import { nextDelivery } from './slices/heap.ts';
 import { textOf } from './slices/turn.ts';
 import { type Decision, type Effect, isUnknown, openDecisions, type State, type Step } from './state.ts';
+import { parkingAt, upkeep } from './upkeep.ts';
 
 export type PortCall =
   | { readonly do: 'generate'; readonly turn: number; readonly step: number; readonly attempt: number }
@@ -28,7 +29,11 @@ export type PortCall =
   | { readonly do: 'open' }
   | { readonly do: 'run'; readonly cell: CellId }
   | { readonly do: 'deliver'; readonly guestCall: number; readonly cell: CellId }
-  | { readonly do: 'release' };
+  | { readonly do: 'release' }
+  /** Take a new base of the heap with this digest. */
+  | { readonly do: 'base'; readonly of: string }
+  /** Give up the memory of a session that rests since then. */
+  | { readonly do: 'park'; readonly since: number };
 
 export interface Next {
   readonly choices: readonly EventBody[];
@@ -42,13 +47,20 @@ const REST: Next = { choices: [], calls: [], wakeAt: null };
 export const STOP_GRACE_MS = 5_000;
 
 export function next(s: State, now: number): Next {
+  const wanted = work(s, now);
+  const isAtRest = wanted.choices.length === 0 && wanted.calls.length === 0;
+  return isAtRest ? join([wanted, upkeep(s, now)]) : wanted;
+}
+
+/** The same without what is done for a session that rests: that is no work of its own, and nobody waits for it. */
+export function work(s: State, now: number): Next {
   if (s.head === 0 || s.foreign.length > 0 || s.lifetime.status === 'stopped') return REST;
   if (s.lifetime.status === 'stopping') return stopping(s, now);
   if (s.lifetime.quarantine !== null) return inFlight(s);
   if (s.lifetime.crashes >= s.contract.limits.crashes) return quarantine(s);
   // Paused: what was sent is still cleared up, and nothing new begins, in code neither.
   if (s.lifetime.status === 'paused') return effects(s, now);
-  return join([effects(s, now), timers(s, now), heap(s), turn(s, now)]);
+  return join([effects(s, now), timers(s, now), heap(s, now), turn(s, now)]);
 }
 
 /** One line for each port call: equal keys are the same call. */
@@ -142,15 +154,18 @@ function timers(s: State, now: number): Next {
 }
 
 /** Whether the heap has to be in memory before anything else may happen with it. */
-function mustOpen(s: State): boolean {
+function mustOpen(s: State, now: number): boolean {
   if (s.heap.opened === s.lifetime.epoch) return false;
   const waiting = (s.heap.cell && !s.heap.cell.committed) || nextDelivery(s.heap.pending) !== null;
-  // With a turn open the heap is looked at first: the model must hear what was lost before it speaks.
-  return Boolean(waiting) || (s.turn !== null && s.heap.chain !== null);
+  if (waiting) return true;
+  // With a turn open the heap is looked at first: the model must hear what was lost before it speaks. A turn that waits
+  // for so long that it is parked opens nothing until it goes on.
+  const sleeps = s.turn?.step.phase === 'acting' && (s.heap.parked || now >= parkingAt(s));
+  return s.turn !== null && !sleeps && s.heap.chain !== null;
 }
 
-function heap(s: State): Next {
-  if (mustOpen(s)) return { ...REST, calls: [{ do: 'open' }] };
+function heap(s: State, now: number): Next {
+  if (mustOpen(s, now)) return { ...REST, calls: [{ do: 'open' }] };
   const delivery = nextDelivery(s.heap.pending);
   if (delivery) {
     const { guestCall, cell } = delivery;
@@ -211,7 +226,7 @@ function generating(
   if (failure && (!failure.retry || step.attempt > s.contract.limits.modelAttempts)) {
     return choose({ kind: 'turn.failed', turn: number, code: failure.code, reason: failure.message });
   }
-  if (mustOpen(s)) return REST;
+  if (mustOpen(s, now)) return REST;
   if (step.notBefore !== null && step.notBefore > now) return { ...REST, wakeAt: step.notBefore };
   return {
     ...REST,

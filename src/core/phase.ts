@@ -2,7 +2,7 @@
 
 import { oneLine } from '../lib/text.ts';
 import type { Owner } from './ids.ts';
-import { next } from './next.ts';
+import { next, work } from './next.ts';
 import { openDecisions, type State, unknownEffects } from './state.ts';
 
 export type Phase =
@@ -20,7 +20,7 @@ export function phase(s: State): Phase {
   const { status, quarantine } = s.lifetime;
   if (status === 'stopped' || status === 'stopping') return status;
   if (status === 'paused' || quarantine !== null || s.foreign.length > 0) return 'paused';
-  const { choices, calls } = next(s, s.at);
+  const { choices, calls } = work(s, s.at);
   // Also without a turn: what a cell left in the background goes on, and the log moves by itself.
   if (choices.length > 0 || calls.length > 0 || isClearingUp(s)) return 'working';
   if (s.turn === null && s.inbox.unread.length === 0) return atRest(s);
@@ -40,10 +40,18 @@ function atRest(s: State): Phase {
   return s.lastTurn?.end === 'surfaced' && !s.contract.persist ? 'completed' : 'awaiting_input';
 }
 
+/** Whether some worker may hold live objects of it in memory. A separate axis: every phase can be parked. */
+export type Residency = 'resident' | 'parked';
+
+export const residency = (s: State): Residency =>
+  !s.heap.parked || phase(s) === 'working' ? 'resident' : 'parked';
+
 /** What lists, the sweeper and the inbox need without reading the log; the store keeps it as the index row. */
 export interface Summary {
   readonly owner: Owner;
   readonly phase: string;
+  /** Not there in rows of a version that did not park. */
+  readonly residency?: Residency;
   readonly title: string;
   readonly persist: boolean;
   /** When the driver must look at it again; 0 = now, null = only when something comes in. */
@@ -61,10 +69,11 @@ export function summarize(s: State, now: number): Summary {
   return {
     owner: s.contract.owner,
     phase: phase(s),
+    residency: residency(s),
     title: s.contract.title,
     persist: s.contract.persist,
     dueAt: choices.length > 0 || calls.length > 0 ? 0 : wakeAt,
-    updatedAt: s.at,
+    updatedAt: s.activeAt,
     startedAt: s.contract.startedAt,
     lastResponse: s.lastTurn?.end === 'surfaced' ? oneLine(s.lastTurn.text, 200) : null,
     openDecisions: openDecisions(s).length,

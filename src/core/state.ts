@@ -15,6 +15,8 @@ import type { CallResult, Message, Part, Receipt, ToolCallPart } from './message
 export interface State {
   readonly head: number;
   readonly at: number;
+  /** Instant of the last event that was more than upkeep: since when it rests, if it does. */
+  readonly activeAt: number;
   readonly counters: Counters;
   readonly contract: Contract;
   readonly lifetime: Lifetime;
@@ -207,6 +209,8 @@ export interface Heap {
   readonly chain: ImageChain | null;
   /** Lease epoch in which a live heap stands on that chain; null when none does. */
   readonly opened: number | null;
+  /** False from when a heap is opened until its memory is given up: so long, some worker may hold it. */
+  readonly parked: boolean;
   readonly cell: RunningCell | null;
   /** Cells that were suspended and have not ended. */
   readonly suspended: readonly RunningCell[];

@@ -68,8 +68,9 @@ export function openSeal(
       const nonce = random(CONTENT - NONCE);
       const cipher = createCipheriv('aes-256-gcm', key, nonce);
       cipher.setAAD(Buffer.concat([head, Buffer.from(aad)]));
-      const content = [cipher.update(bytes), cipher.final()];
-      return joined(head, nonce, ...content, cipher.getAuthTag());
+      const content = cipher.update(bytes);
+      cipher.final();
+      return plain(Buffer.concat([head, nonce, content, cipher.getAuthTag()]));
     },
 
     open(box, aad) {
@@ -84,7 +85,10 @@ export function openSeal(
       decipher.setAAD(Buffer.concat([head, Buffer.from(aad)]));
       decipher.setAuthTag(box.subarray(tag));
       try {
-        return joined(decipher.update(box.subarray(CONTENT, tag)), decipher.final());
+        // The mode of the cipher is a stream: all comes from `update`, and is not copied again.
+        const content = decipher.update(box.subarray(CONTENT, tag));
+        decipher.final();
+        return plain(content);
       } catch (cause) {
         throw new SealBroken('content', 'the sealed box was changed, or belongs to something else', cause);
       }
@@ -92,6 +96,7 @@ export function openSeal(
   };
 }
 
-function joined(...parts: readonly Uint8Array[]): Uint8Array {
-  return new Uint8Array(Buffer.concat(parts));
+/** The same bytes, not copied, as what the ports speak of. */
+function plain({ buffer, byteOffset, length }: Buffer): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, length);
 }

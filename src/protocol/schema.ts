@@ -123,10 +123,15 @@ export const stopped = z.object({
   unknown: list(z.string()).describe('Effects whose outcome nobody knows.'),
 });
 
+const residency = z
+  .enum(['resident', 'parked'])
+  .describe('Whether a worker may hold its live objects in memory; a separate axis from the phase.');
+
 export const row = z.object({
   id: z.string(),
   title: z.string(),
   phase: z.string(),
+  residency: residency.optional().describe('Not there for sessions that only an older version has written.'),
   persist: z.boolean(),
   startedAt: z.number(),
   updatedAt: z.number(),
@@ -180,6 +185,7 @@ export const inspection = z.object({
   objective: z.string(),
   persist: z.boolean(),
   phase,
+  residency,
   reason: z.string().nullable().describe('Why it rests, when that is not plain from the phase.'),
   model: z.string(),
   startedAt: z.number(),

@@ -34,8 +34,15 @@ const CUT_OFF_MS = 1_000;
 /** How long a clean shutdown waits for requests that have left. */
 const DRAIN_MS = 3_000;
 
-const isHeapCall = (kind: string | undefined): boolean =>
-  kind === 'open' || kind === 'run' || kind === 'deliver' || kind === 'release';
+const HEAP_CALLS: ReadonlySet<string | undefined> = new Set<PortCall['do']>([
+  'open',
+  'run',
+  'deliver',
+  'base',
+  'park',
+  'release',
+]);
+const isHeapCall = (kind: string | undefined): boolean => HEAP_CALLS.has(kind);
 
 /** Drives a session until nothing is in flight. At least once, one at a time per id; cheap when there is nothing to do. */
 export async function drive(session: SessionId, context: DriveContext, signal: AbortSignal): Promise<void> {

@@ -10,6 +10,7 @@ import type { HeapImage, Lost, Rung } from '../core/event.ts';
 import type { BlobRef, SessionId } from '../core/ids.ts';
 import { headImage, type ImageChain, type State } from '../core/state.ts';
 import { decode } from '../core/upcast.ts';
+import { isWorthBasing } from '../core/upkeep.ts';
 import { sha256 } from '../lib/digest.ts';
 import type { HeapInput, HeapStep, JournalEntry, LiveHeap } from '../sandbox/port.ts';
 import type { Blob } from '../store/port.ts';
@@ -25,6 +26,12 @@ export interface Opened {
   /** A new base to commit when the old images could not be used. */
   readonly image: HeapImage | null;
   readonly blobs: readonly Blob[];
+}
+
+/** A new base, sealed, for the commit that names it. */
+export interface Based {
+  readonly image: HeapImage;
+  readonly blob: Blob;
 }
 
 interface Resident {
@@ -77,7 +84,7 @@ export class Heaps {
   }
 
   /** Seals an image for the commit that names it. */
-  store(session: SessionId, image: Encoded): { image: HeapImage; blob: Blob } {
+  store(session: SessionId, image: Encoded): Based {
     const { data, form, engine, digest } = image;
     const bytes = this.ports.sealer.seal(data, `heap:${session}`);
     const ref = sha256(bytes) as BlobRef;
@@ -104,6 +111,27 @@ export class Heaps {
     const isSame = rung === 'exact' || rung === 'attached' || (rung === 'fresh' && !s.heap.chain);
     if (!isSame || image) await this.close(session);
     return this.residents.get(session) ?? null;
+  }
+
+  /** A new base of the heap that stands. */
+  async base(session: SessionId, s: State): Promise<Based> {
+    const resident = this.current(session, s) ?? (await this.reopened(session, s));
+    if (!resident) throw new OutlastError('internal', 'The heap that needs a new base cannot be opened.');
+    return this.store(session, await this.takeBase(resident));
+  }
+
+  /**
+   * Gives up the memory of a session that rests. A new base is taken first when it is worth its bytes and the heap is
+   * at hand: opening a heap only to write it again costs more than the few deltas at the next wake.
+   */
+  async park(session: SessionId, s: State): Promise<Based | null> {
+    const resident = this.current(session, s);
+    const isWorthIt = resident && s.heap.chain && isWorthBasing(s.heap.chain);
+    const image = isWorthIt
+      ? await this.takeBase(resident).catch((error) => this.unbased(session, error))
+      : null;
+    await this.close(session);
+    return image && this.store(session, image);
   }
 
   async close(session: SessionId): Promise<void> {
@@ -144,6 +172,25 @@ export class Heaps {
         cause,
       });
     }
+  }
+
+  /** The live heap, when it is the committed one. */
+  private current(session: SessionId, { heap: { chain } }: State): Resident | null {
+    const resident = this.residents.get(session);
+    return resident && chain && resident.digest === headImage(chain).digest ? resident : null;
+  }
+
+  private async takeBase(resident: Resident): Promise<Encoded> {
+    resident.isMoving = true;
+    return resident.heap.base().finally(() => {
+      resident.isMoving = false;
+    });
+  }
+
+  /** The images that stand will do. */
+  private unbased(session: SessionId, error: unknown): null {
+    this.ports.report(`${session}: parked without a new base`, error);
+    return null;
   }
 
   private settle(session: SessionId, heap: LiveHeap, digest: string | null): void {

@@ -3,7 +3,7 @@
 import type { Capability } from '../core/capability.ts';
 import type { SessionId } from '../core/ids.ts';
 import { STOP_GRACE_MS } from '../core/next.ts';
-import { type Phase, phase } from '../core/phase.ts';
+import { type Phase, phase, type Residency, residency } from '../core/phase.ts';
 import { type Effect, isUnknown, openDecisions, type State } from '../core/state.ts';
 
 export interface Inspection {
@@ -12,6 +12,7 @@ export interface Inspection {
   readonly objective: string;
   readonly persist: boolean;
   readonly phase: Phase;
+  readonly residency: Residency;
   /** Why it rests, when that is not plain from the phase; null otherwise. */
   readonly reason: string | null;
   readonly model: string;
@@ -68,10 +69,11 @@ export function inspect(id: SessionId, s: State): Inspection {
     objective: contract.objective,
     persist: contract.persist,
     phase: phase(s),
+    residency: residency(s),
     reason: reasonOf(s),
     model: contract.model,
     startedAt: contract.startedAt,
-    updatedAt: s.at,
+    updatedAt: s.activeAt,
     head: s.head,
     epoch: lifetime.epoch,
     turn: s.turn && { number: s.turn.number, step: s.turn.steps, doing: doing(s) },

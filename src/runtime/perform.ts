@@ -13,7 +13,7 @@ import { assert, unreachable } from '../lib/assert.ts';
 import { ModelError, type ModelReply } from '../models/port.ts';
 import type { HeapStep } from '../sandbox/port.ts';
 import { NotSent, type RunContext, type Tool } from '../tools/port.ts';
-import type { Heaps, Opened } from './heaps.ts';
+import type { Based, Heaps, Opened } from './heaps.ts';
 import { inputOf } from './journal.ts';
 import type { Ports } from './ports.ts';
 
@@ -24,6 +24,8 @@ export type Performed =
   | { readonly do: 'audit'; readonly call: Of<'audit'>; readonly audit: Audit }
   | { readonly do: 'open'; readonly call: Of<'open'>; readonly opened: Opened }
   | { readonly do: 'move'; readonly call: Of<'run' | 'deliver'>; readonly step: HeapStep }
+  | { readonly do: 'base'; readonly call: Of<'base'>; readonly based: Based }
+  | { readonly do: 'park'; readonly call: Of<'park'>; readonly based: Based | null }
   | { readonly do: 'release'; readonly call: Of<'release'> };
 
 /** The request never left this process. */
@@ -67,6 +69,10 @@ export async function perform(
       return { do: 'move', call, step: await move({ by: 'run' }) };
     case 'deliver':
       return { do: 'move', call, step: await move({ by: 'delivery', guestCall: call.guestCall }) };
+    case 'base':
+      return { do: 'base', call, based: await by.heaps.base(by.session, s) };
+    case 'park':
+      return { do: 'park', call, based: await by.heaps.park(by.session, s) };
     case 'release':
       await by.heaps.close(by.session);
       return { do: 'release', call };

@@ -10,11 +10,11 @@ import { evolve } from '../core/evolve.ts';
 import { type CallId, mint } from '../core/ids.ts';
 import type { Part } from '../core/message.ts';
 import { nextDelivery } from '../core/slices/heap.ts';
-import type { State } from '../core/state.ts';
+import { headImage, type State } from '../core/state.ts';
 import { unreachable } from '../lib/assert.ts';
 import { ModelError, type ModelReply } from '../models/port.ts';
 import type { HeapStep } from '../sandbox/port.ts';
-import type { Heaps } from './heaps.ts';
+import type { Based, Heaps } from './heaps.ts';
 import type { Facts } from './log.ts';
 import type { Performed, Performer } from './perform.ts';
 import { planGuestCalls } from './plan.ts';
@@ -35,6 +35,10 @@ export function record(performed: Performed, s: State, by: Performer): Facts {
       return opened(performed, s, by.epoch);
     case 'move':
       return movedHeap(performed, s, by);
+    case 'base':
+      return based(performed.based, s);
+    case 'park':
+      return parked(performed, s);
     case 'release':
       return s.lifetime.status === 'stopping'
         ? { events: [{ kind: 'session.stopped', unknown: s.effects.open.map((effect) => effect.id) }] }
@@ -167,6 +171,22 @@ function committed(
   const at = Math.max(by.ports.clock.now(), s.at);
   const after = evolve(s, { ...event, seq: s.head + 1, at });
   return { events: [event, ...planGuestCalls(after, cell, step.calls, by.ports.tools)], blobs: [blob] };
+}
+
+/** A base of the very heap that stands; when it has moved on meanwhile, its own images stand. */
+function based({ image, blob }: Based, s: State): Facts {
+  const { chain } = s.heap;
+  const stands = chain && chain.deltas.length > 0 && headImage(chain).digest === image.digest;
+  return stands ? { events: [{ kind: 'heap.based', image }], blobs: [blob] } : NOTHING;
+}
+
+/** Something came in while the memory was given up: then the session works, and opens its heap again. */
+function parked({ call, based: base }: Extract<Performed, { do: 'park' }>, s: State): Facts {
+  const { events, blobs = [] } = base ? based(base, s) : NOTHING;
+  const stillRests = s.activeAt === call.since && !s.heap.parked;
+  return stillRests
+    ? { events: [...events, { kind: 'session.parked', since: call.since }], blobs }
+    : { events, blobs };
 }
 
 function difference(

@@ -25,6 +25,7 @@ import type { Receipt, When } from '../core/message.ts';
 import { type Phase, phase, summarize } from '../core/phase.ts';
 import type { State } from '../core/state.ts';
 import { decode, encode } from '../core/upcast.ts';
+import { PARK_AFTER_MS } from '../core/upkeep.ts';
 import type { Driver } from '../driver/port.ts';
 import { assert } from '../lib/assert.ts';
 import type { Row } from '../store/port.ts';
@@ -91,7 +92,8 @@ export interface Outlast extends Sessions {
 }
 
 const STOP_WAIT_MS = 15_000;
-const IDLE_MS = 10 * 60_000;
+/** A heap that parking did not reach, since another worker parked its session or nobody may drive it. */
+const IDLE_MS = 2 * PARK_AFTER_MS;
 
 export function outlast(ports: Ports, driver: Driver, owner: Owner): Outlast {
   const heaps = new Heaps(ports);

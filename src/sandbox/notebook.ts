@@ -58,7 +58,9 @@ export async function openNotebook(first: Sandbox, options: OpenOptions = option
   const chain = (): HeapChain => {
     const last = images.at(-1);
     assert(last, 'an image was taken');
-    return { engine: last.engine, digest: last.digest, parts: images };
+    // Copies: a sandbox takes the bytes over.
+    const parts = images.map(({ form, data }) => ({ form, data: Uint8Array.from(data) }));
+    return { engine: last.engine, digest: last.digest, parts };
   };
   const apply = async (input: HeapInput, signal = new AbortController().signal): Promise<HeapStep> => {
     const step = await heap.apply(input, signal);

@@ -187,15 +187,71 @@ it('B037 a cell that sleeps for long goes on although its heap was closed meanwh
   expect((await events(h, id, 'heap.restored')).map(({ rung }) => rung)).toEqual(['fresh', 'exact']);
 });
 
-it('B178 a session that was put aside for idleness is shown as waiting, not as failed', async () => {
+it('B178 a session that was parked for idleness is shown as waiting, not as failed, and wakes with all it had', async () => {
+  const source = (said: string) =>
+    said === 'load' ? 'const rows = new Map([[1, () => 41]]); rows.size' : 'rows.get(1)() + 1';
   const h = given({
     sandbox,
-    model: (request) => (results(request).length ? say('set') : calls(['code', { source: 'let x' }])),
+    model: (request) => {
+      const got = results(request);
+      const said = instructions(request);
+      return got.length < said.length
+        ? calls(['code', { source: source(said.at(-1) ?? '') }])
+        : say(got.at(-1)?.text ?? '');
+    },
+  });
+  const id = await h.start('load');
+  await h.rest(id);
+  expect(await h.done(h.api.list())).toMatchObject([{ id, phase: 'awaiting_input', residency: 'resident' }]);
+  const { updatedAt } = await h.done(h.api.inspect(id));
+  await h.pass(3_600_000);
+
+  expect(await events(h, id, 'session.parked')).toEqual([expect.objectContaining({ since: updatedAt })]);
+  const parked = { id, phase: 'awaiting_input', residency: 'parked', updatedAt, lastResponse: '1' };
+  expect(await h.done(h.api.list())).toMatchObject([{ ...parked, dueAt: null }]);
+  expect(await h.done(h.api.inspect(id))).toMatchObject({
+    phase: 'awaiting_input',
+    residency: 'parked',
+    reason: null,
+  });
+  h.restart();
+  await h.tell(id, 'use');
+  expect((await responses(h, id)).at(-1)).toBe('42');
+  expect((await events(h, id, 'heap.restored')).map(({ rung }) => rung)).toEqual(['fresh', 'exact']);
+});
+
+it('B119 a cell that waits for a person holds no memory meanwhile, however long it takes', async () => {
+  const h = given({
+    sandbox,
+    limits: { effectTimeoutMs: 1_000 },
+    model: (request) =>
+      results(request).length === 0
+        ? calls(['code', { source: "const box = { n: 1 }; await tools.post({ what: 'it' }); box.n + 1" }])
+        : say(results(request)[0]?.text ?? ''),
+  });
+  h.world.loseAnswers.set('post', 1);
+  const id = await h.start('post it');
+  expect(await h.rest(id)).toBe('awaiting_decision');
+  await h.pass(15 * 60_000);
+  h.clock.elapse(3 * 86_400_000);
+  expect(await events(h, id, 'session.parked')).toHaveLength(1);
+  expect(await h.done(h.api.inspect(id))).toMatchObject({ phase: 'awaiting_decision', residency: 'parked' });
+  await h.done(h.api.decide(id, 'd1', 'done'));
+  await h.rest(id);
+  expect(await responses(h, id)).toEqual(['2']);
+});
+
+it('B178 what its worker could not park before it died is parked by the next one, and nothing is opened for it', async () => {
+  const h = given({
+    sandbox,
+    model: (request) => (results(request).length ? say('set') : calls(['code', { source: 'let x = 1' }])),
   });
   const id = await h.start('set x');
   await h.rest(id);
-  await h.pass(3_600_000);
+  h.end();
+  h.clock.elapse(3_600_000);
   h.restart();
-  expect(await h.done(h.api.list())).toMatchObject([{ id, phase: 'awaiting_input', lastResponse: 'set' }]);
+  await h.until(async () => (await events(h, id, 'session.parked')).length === 1, 'a parked session');
+  expect((await events(h, id, 'heap.restored')).map(({ rung }) => rung)).toEqual(['fresh']);
   expect((await h.done(h.api.inspect(id))).reason).toBeNull();
 });

@@ -96,7 +96,7 @@ export function cellSuspended(s: State, e: EventOf<'cell.suspended'>): State {
 export function restored(s: State, e: EventOf<'heap.restored'>): State {
   const known = { rung: e.rung, at: e.at, note: e.note, lost: e.lost };
   const chain = e.image ? { base: e.image, deltas: [], seq: e.seq } : s.heap.chain;
-  const open: State = { ...s, heap: { ...s.heap, chain, opened: e.epoch, restored: known } };
+  const open: State = { ...s, heap: { ...s.heap, chain, opened: e.epoch, parked: false, restored: known } };
   const hadHeap = s.heap.chain !== null;
   switch (e.rung) {
     case 'attached':
@@ -112,7 +112,11 @@ export function restored(s: State, e: EventOf<'heap.restored'>): State {
 }
 
 export function based(s: State, e: EventOf<'heap.based'>): State {
-  return { ...s, heap: { ...s.heap, chain: { base: e.image, deltas: [], seq: e.seq } } };
+  return progressed({ ...s, heap: { ...s.heap, chain: { base: e.image, deltas: [], seq: e.seq } } });
+}
+
+export function parked(s: State): State {
+  return progressed({ ...s, heap: { ...s.heap, opened: null, parked: true } });
 }
 
 // ── shared by the slices ───────────────────────────────────────────────────────────────────────────────────

@@ -55,7 +55,7 @@ export function stopped(s: State, _e: EventOf<'session.stopped'>): State {
   return {
     ...s,
     lifetime: { ...s.lifetime, status: 'stopped', stoppingAt: null },
-    heap: { ...s.heap, opened: null },
+    heap: { ...s.heap, opened: null, parked: true },
   };
 }
 

@@ -93,19 +93,19 @@ export function bootEngine({ module, boot }: Bootable, making: Making): Engine {
 }
 
 /** An engine whose memory `fill` writes: that of an image. Memory is `bytes` long and zero when `fill` gets it. */
-export function wakeEngine(
+export async function wakeEngine(
   module: WebAssembly.Module,
   layout: Layout,
   bytes: number,
-  fill: (memory: Uint8Array) => void,
-): Engine {
+  fill: (memory: Uint8Array) => Promise<void>,
+): Promise<Engine> {
   const { c, running } = instantiate(module, layout.heapMb, null);
   const missing = bytes - c.memory.buffer.byteLength;
   assert(missing >= 0 && missing % 65536 === 0, 'an image is as long as the memory of an engine');
   if (missing > 0) c.memory.grow(missing / 65536);
   const memory = new Uint8Array(c.memory.buffer);
   memory.fill(0, 0, bytes - missing); // What the build itself puts there; the image has its own.
-  fill(memory);
+  await fill(memory);
   c.__stack_pointer.value = layout.stackPointer;
   return engineOf({ c, running, layout });
 }

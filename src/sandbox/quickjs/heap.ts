@@ -5,7 +5,10 @@
  * Q2  A base is the XOR against the beginning of its build, a delta against the image before. A base is taken when there
  *     is none, when the deltas since have outgrown half of it (and at least 32 KiB), or when there are 64 of them:
  *     opening a heap stays cheap.
- * Q3  `wakeHeap` gives back the heap of the chain, bit for bit, or throws.
+ * Q3  `wakeHeap` gives back the heap of the chain, bit for bit, or throws: every page of it was hashed, and the digest
+ *     over all is the committed one.
+ * Q4  The copy of memory that the next delta is taken against is made after waking, before anything moves the heap
+ *     (`keepBook`): who waits for the heap need not wait for it.
  */
 
 import { OutlastError } from '../../core/error.ts';
@@ -15,7 +18,15 @@ import type { HeapChain, HeapInput, HeapStep, OpenOptions } from '../port.ts';
 import type { Build } from './build.ts';
 import { bootEngine, type Engine, type Layout, wakeEngine } from './engine.ts';
 import type { Guard } from './guard.ts';
-import { type DecodedImage, decodeImage, encodeImage, forged } from './image.ts';
+import {
+  encodeImage,
+  forged,
+  type PackedImage,
+  type Pages,
+  readImage,
+  unpack,
+  unpackWhole,
+} from './image.ts';
 import { Stopped } from './instance.ts';
 import {
   addPages,
@@ -25,7 +36,8 @@ import {
   copyPages,
   digestOf,
   emptyBook,
-  filledPages,
+  hashPages,
+  keepPages,
   notePages,
   type PageBook,
   xorChunks,
@@ -46,6 +58,8 @@ export interface Heap {
   readonly build: Build;
   readonly engine: Engine;
   readonly book: PageBook;
+  /** Pages whose copy is still to be made (Q4); null when it stands. */
+  unkept: ReadonlySet<number> | null;
   /** Of the images since the last base; null before the first. */
   chain: { readonly base: number; readonly deltas: number; readonly deltaBytes: number } | null;
 }
@@ -56,7 +70,7 @@ export function bootHeap(build: Build, { seed, limits }: OpenOptions): Heap {
   assert(boot !== null, 'new heaps are made of the bundled build');
   try {
     const engine = bootEngine({ module, boot }, { seed, heapMb, outputChars });
-    return { build, engine, book: emptyBook(), chain: null };
+    return { build, engine, book: emptyBook(), unkept: null, chain: null };
   } catch (cause) {
     if (!(cause instanceof Stopped)) throw cause;
     throw new OutlastError('internal', `A heap of ${heapMb} MB could not be made: ${cause.message}`, {
@@ -65,20 +79,59 @@ export function bootHeap(build: Build, { seed, limits }: OpenOptions): Heap {
   }
 }
 
-export function wakeHeap(build: Build, chain: HeapChain): Heap {
-  const parts = chain.parts.map((part) => decodeImage(part.data));
+export async function wakeHeap(build: Build, chain: HeapChain): Promise<Heap> {
+  const parts = chain.parts.map((part) => readImage(part.data));
   const { layout, memoryBytes } = checkChain(chain, parts);
-  const engine = wakeEngine(build.module, layout, memoryBytes, (memory) => {
-    const filled = new Set<number>();
-    for (const { pages, content } of [build.beginning, ...parts]) addPages(memory, filled, pages, content);
-  });
   const book = emptyBook();
-  const memory = engine.memory();
-  notePages(book, memory, filledPages(memory));
+  const filled = new Set<number>();
+  const [first, ...later] = parts as [PackedImage, ...PackedImage[]];
+  const arriving = unpack(first);
+  const begun = arriving.next(); // Inflates beside the making of the instance.
+  begun.catch(() => {});
+  const engine = await wakeEngine(build.module, layout, memoryBytes, (memory) =>
+    fill(memory, build.beginning, { arriving, begun }, later, book, filled),
+  );
   if (heapDigest({ engine, book }) !== chain.digest) throw forged('its digest is another');
   const [base, ...deltas] = chain.parts.map(({ data }) => data.length) as [number, ...number[]];
   const deltaBytes = deltas.reduce((sum, bytes) => sum + bytes, 0);
-  return { build, engine, book, chain: { base, deltas: deltas.length, deltaBytes } };
+  return { build, engine, book, unkept: filled, chain: { base, deltas: deltas.length, deltaBytes } };
+}
+
+/** Q4. */
+export function keepBook(heap: Heap): void {
+  if (heap.unkept === null) return;
+  keepPages(heap.book, heap.engine.memory(), heap.unkept);
+  heap.unkept = null;
+}
+
+/**
+ * Writes the images into memory, and the hash of each page into the book. Pages that the base alone makes are hashed
+ * as they arrive, while the next are inflated: a page is in the cache then, and the other cores have work.
+ */
+async function fill(
+  memory: Uint8Array,
+  beginning: Pages,
+  {
+    arriving,
+    begun,
+  }: { readonly arriving: AsyncGenerator<Pages>; readonly begun: Promise<IteratorResult<Pages>> },
+  deltas: readonly PackedImage[],
+  book: PageBook,
+  filled: Set<number>,
+): Promise<void> {
+  const later = (await Promise.all(deltas.map(unpackWhole))).flat();
+  addPages(memory, filled, beginning);
+  const unfinished = new Set([...beginning.pages, ...later.flatMap(({ pages }) => pages)]);
+  for (let piece = await begun; !piece.done; piece = await arriving.next()) {
+    addPages(memory, filled, piece.value);
+    hashPages(
+      book,
+      memory,
+      piece.value.pages.filter((page) => !unfinished.has(page)),
+    );
+  }
+  for (const pages of later) addPages(memory, filled, pages);
+  hashPages(book, memory, [...unfinished]);
 }
 
 /** Applies one entry and takes an image of where it led. */
@@ -102,6 +155,7 @@ export function replayOnHeap(heap: Heap, input: HeapInput, guard: Guard, atRest 
 
 /** A base image of the heap as it stands. */
 export function baseImage(heap: Heap): Image {
+  keepBook(heap);
   const { pages, content } = heap.build.beginning;
   const image = imageOf(heap, 'base', chunksOf(pages, content));
   heap.chain = { base: image.data.length, deltas: 0, deltaBytes: 0 };
@@ -114,11 +168,13 @@ export function heapDigest({ engine, book }: Pick<Heap, 'engine' | 'book'>): str
 }
 
 function move<Step>(
-  { engine }: Heap,
+  heap: Heap,
   input: HeapInput,
   guard: Guard,
   rest: (said: ReturnType<typeof parseSaid>, fuel: number) => Step,
 ): Step | Extract<HeapStep, { kind: 'aborted' }> {
+  keepBook(heap);
+  const { engine } = heap;
   const { outputChars } = engine.layout;
   try {
     const { said, fuel } = engine.apply(input, guard);
@@ -151,9 +207,9 @@ function imageOf(heap: Heap, form: 'base' | 'delta', against: Chunks): Image {
   const pages = changedPages(against, memory);
   const layout = form === 'base' ? engine.layout : null;
   const head = { form, engine: build.hash, memoryBytes: memory.length, layout };
-  const data = encodeImage(head, pages, (content) => {
-    copyPages(memory, pages, content);
-    xorChunks(against, pages, content);
+  const data = encodeImage(head, pages, (some, content) => {
+    copyPages(memory, some, content);
+    xorChunks(against, some, content);
   });
   notePages(book, memory, form === 'delta' ? pages : changedPages(book.chunks, memory));
   return { form, engine: build.hash, digest: heapDigest(heap), data };
@@ -161,7 +217,7 @@ function imageOf(heap: Heap, form: 'base' | 'delta', against: Chunks): Image {
 
 function checkChain(
   chain: HeapChain,
-  parts: readonly DecodedImage[],
+  parts: readonly PackedImage[],
 ): { layout: Layout; memoryBytes: number } {
   const [base, ...deltas] = parts;
   const last = parts.at(-1);

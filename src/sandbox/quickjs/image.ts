@@ -4,9 +4,11 @@
  * J1  The pages are the XOR against something: the beginning of the build in a base, the image before in a delta. Pages
  *     that are the same there are left out. A base also says where things lie.
  * J2  Decoding believes nothing: sizes and numbers are checked before they are used, and a bad image is `blob.forged`.
+ * J3  Up to 256 pages are one stream (format 1). More are pieces that inflate side by side (format 2): a large heap wakes
+ *     on all cores. Every format that was ever written is read for ever.
  */
 
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib';
 import { OutlastError } from '../../core/error.ts';
 import { isRecord } from '../../lib/json.ts';
 import type { Layout } from './engine.ts';
@@ -14,9 +16,13 @@ import { HELPERS, PROTOCOL } from './guest/boot.ts';
 import { PAGE } from './pages.ts';
 
 const MAGIC = 0x4c54554f; // "OUTL"
-const FORMAT = 1;
+const WHOLE = 1;
+const PIECES = 2;
+/** Small enough that a heap of 20 MB has work for every core until the end, large enough that starting it costs little. */
+const PIECE_PAGES = 256;
+/** Pieces that are inflated while one is taken in: all cores have work, and the heap's own thread is not the last. */
+const AHEAD = 3;
 const MAX_MEMORY = 2 ** 32;
-const INFLATE_BYTES = 1 << 20;
 
 export interface ImageHead {
   readonly form: 'base' | 'delta';
@@ -27,48 +33,116 @@ export interface ImageHead {
   readonly layout: Layout | null;
 }
 
-export interface DecodedImage extends ImageHead {
+/** An image whose pages are still packed. */
+export interface PackedImage extends ImageHead {
+  readonly pieces: readonly Piece[];
+}
+
+interface Piece {
+  /** Number of pages. */
+  readonly count: number;
+  readonly data: Buffer;
+}
+
+export interface Pages {
+  /** Numbers of pages, ascending. */
   readonly pages: readonly number[];
   /** The content of the pages, one after the other. */
   readonly content: Uint8Array;
 }
 
-/** Encodes an image; `write` puts the content of the pages, one after the other, into what it is given. */
+/** Encodes an image; `write` puts the content of the named pages, one after the other, into what it is given. */
 export function encodeImage(
   head: ImageHead,
   pages: readonly number[],
-  write: (content: Uint8Array) => void,
+  write: (pages: readonly number[], content: Uint8Array) => void,
 ): Uint8Array {
-  const json = Buffer.from(
-    JSON.stringify({ format: FORMAT, protocol: PROTOCOL, pages: pages.length, ...head }),
-  );
-  const raw = Buffer.alloc(pages.length * (4 + PAGE));
-  for (const [i, page] of pages.entries()) raw.writeUInt32LE(page, i * 4);
-  write(raw.subarray(pages.length * 4));
+  const pieces: Buffer[] = [];
+  for (let from = 0; from === 0 || from < pages.length; from += PIECE_PAGES)
+    pieces.push(pack(pages.slice(from, from + PIECE_PAGES), write));
+  const format =
+    pieces.length === 1
+      ? { format: WHOLE, protocol: PROTOCOL, pages: pages.length }
+      : {
+          format: PIECES,
+          protocol: PROTOCOL,
+          pages: pages.length,
+          pieces: pieces.map((piece) => piece.length),
+        };
+  const json = Buffer.from(JSON.stringify({ ...format, ...head }));
   const start = Buffer.alloc(8);
   start.writeUInt32LE(MAGIC, 0);
   start.writeUInt32LE(json.length, 4);
-  // Level 1: higher levels cost many times the time for a tenth of the size, and a delta is nearly all zeros.
-  return Buffer.concat([start, json, deflateRawSync(raw, { level: 1 })]);
+  return Buffer.concat([start, json, ...pieces]);
 }
 
-export function decodeImage(data: Uint8Array): DecodedImage {
+function pack(
+  pages: readonly number[],
+  write: (pages: readonly number[], content: Uint8Array) => void,
+): Buffer {
+  const raw = Buffer.alloc(pages.length * (4 + PAGE));
+  for (const [i, page] of pages.entries()) raw.writeUInt32LE(page, i * 4);
+  write(pages, raw.subarray(pages.length * 4));
+  // Level 1: higher levels cost many times the time for a tenth of the size, and a delta is nearly all zeros.
+  return deflateRawSync(raw, { level: 1 });
+}
+
+/** Reads the head of an image and finds its pieces; their pages come from `unpack`. */
+export function readImage(data: Uint8Array): PackedImage {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   if (bytes.length < 8 || bytes.readUInt32LE(0) !== MAGIC) throw forged('it does not begin like one');
   const end = 8 + bytes.readUInt32LE(4);
   if (end > bytes.length) throw forged('it is cut off');
-  const { head, count } = readHead(bytes.subarray(8, end));
-  const raw = inflate(bytes.subarray(end), count * (4 + PAGE));
-  const pages = Array.from({ length: count }, (_, i) => raw.readUInt32LE(i * 4));
-  const isSorted = pages.every((page, i) => i === 0 || page > (pages[i - 1] as number));
-  if (!isSorted || (pages.at(-1) ?? 0) >= head.memoryBytes / PAGE)
-    throw forged('a page lies outside of memory');
-  return { ...head, pages, content: raw.subarray(count * 4) };
+  const { head, count, pieces } = readHead(bytes.subarray(8, end));
+  return { ...head, pieces: cut(bytes.subarray(end), count, pieces) };
 }
 
-function readHead(bytes: Buffer): { readonly head: ImageHead; readonly count: number } {
+/** The pages of an image, piece by piece and in order. The first pieces are begun at the first `next`. */
+export async function* unpack({ memoryBytes, pieces }: PackedImage): AsyncGenerator<Pages, void, void> {
+  const inflate = pieces.length === 1 ? inflateNow : inflateBeside;
+  const begun = pieces.slice(0, AHEAD).map(inflate);
+  let last = -1;
+  for (const [i, { count }] of pieces.entries()) {
+    const raw = await (begun[i] as Promise<Buffer>);
+    const ahead = pieces[i + AHEAD];
+    if (ahead) begun.push(inflate(ahead));
+    const pages = Array.from({ length: count }, (_, k) => raw.readUInt32LE(k * 4));
+    for (const page of pages) {
+      if (page <= last || page >= memoryBytes / PAGE) throw forged('a page lies outside of memory');
+      last = page;
+    }
+    yield { pages, content: raw.subarray(count * 4) };
+  }
+}
+
+/** All pages of an image at once. */
+export async function unpackWhole(image: PackedImage): Promise<readonly Pages[]> {
+  const all: Pages[] = [];
+  for await (const pages of unpack(image)) all.push(pages);
+  return all;
+}
+
+function cut(body: Buffer, count: number, lengths: readonly number[] | null): readonly Piece[] {
+  if (lengths === null) return [{ count, data: body }];
+  let at = 0;
+  const pieces = lengths.map((length, i): Piece => {
+    const data = body.subarray(at, at + length);
+    at += length;
+    return { count: Math.min(PIECE_PAGES, count - i * PIECE_PAGES), data };
+  });
+  if (at !== body.length) throw forged('its pieces are not as long as it says');
+  return pieces;
+}
+
+function readHead(bytes: Buffer): {
+  readonly head: ImageHead;
+  readonly count: number;
+  /** Bytes of each piece; null for one stream. */
+  readonly pieces: readonly number[] | null;
+} {
   const read = parse(bytes);
-  if (!isRecord(read) || read.format !== FORMAT) throw forged('its format is not known');
+  if (!isRecord(read) || (read.format !== WHOLE && read.format !== PIECES))
+    throw forged('its format is not known');
   const { form, engine, memoryBytes, pages, protocol } = read;
   if (protocol !== PROTOCOL)
     throw new OutlastError(
@@ -80,7 +154,15 @@ function readHead(bytes: Buffer): { readonly head: ImageHead; readonly count: nu
   if ((form !== 'base' && form !== 'delta') || typeof engine !== 'string')
     throw forged('its form is not known');
   const layout = form === 'base' ? readLayout(read.layout, memoryBytes) : null;
-  return { head: { form, engine, memoryBytes, layout }, count: pages };
+  const lengths = read.format === PIECES ? readPieces(read.pieces, pages) : null;
+  return { head: { form, engine, memoryBytes, layout }, count: pages, pieces: lengths };
+}
+
+function readPieces(value: unknown, pages: number): readonly number[] {
+  const isList = Array.isArray(value) && value.length === Math.ceil(pages / PIECE_PAGES);
+  if (!isList || !value.every((length) => isCount(length, MAX_MEMORY)))
+    throw forged('its pieces are not what they should be');
+  return value;
 }
 
 function readLayout(value: unknown, memoryBytes: number): Layout {
@@ -96,18 +178,45 @@ function readLayout(value: unknown, memoryBytes: number): Layout {
 const isCount = (value: unknown, max: number): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max;
 
-function inflate(bytes: Buffer, length: number): Buffer {
-  const chunkSize = Math.min(INFLATE_BYTES, Math.max(64, length));
+/** In the calling thread: a small image is there sooner so, and a simulator sees no thread. */
+async function inflateNow({ count, data }: Piece): Promise<Buffer> {
   try {
-    const raw = inflateRawSync(bytes, { maxOutputLength: Math.max(1, length), chunkSize });
-    // Pages are added word by word, so the first must lie on a word's edge.
-    if (raw.length === length)
-      return raw.byteOffset % 4 === 0 ? raw : Buffer.from(new Uint8Array(raw).buffer);
+    return inflated(inflateRawSync(data, sized(count)), count);
   } catch (error) {
-    throw forged('its pages cannot be read', error);
+    throw unreadable(error);
   }
-  throw forged('pages are missing');
 }
+
+function inflateBeside({ count, data }: Piece): Promise<Buffer> {
+  const begun = new Promise<Buffer>((resolve, reject) => {
+    inflateRaw(data, sized(count), (error, raw) => {
+      if (error) return reject(unreadable(error));
+      try {
+        resolve(inflated(raw, count));
+      } catch (short) {
+        reject(short);
+      }
+    });
+  });
+  // It may fail while an earlier piece is awaited; whoever awaits this one is told.
+  begun.catch(() => {});
+  return begun;
+}
+
+/** One byte more than is wanted, so that the end of the stream is seen without another buffer. */
+function sized(count: number): { maxOutputLength: number; chunkSize: number } {
+  const length = count * (4 + PAGE);
+  return { maxOutputLength: Math.max(1, length), chunkSize: Math.max(64, length + 1) };
+}
+
+function inflated(raw: Buffer, count: number): Buffer {
+  if (raw.length !== count * (4 + PAGE)) throw forged('pages are missing');
+  // Pages are added word by word, so the first must lie on a word's edge.
+  return raw.byteOffset % 4 === 0 ? raw : Buffer.from(new Uint8Array(raw).buffer);
+}
+
+const unreadable = (error: unknown): OutlastError =>
+  error instanceof OutlastError ? error : forged('its pages cannot be read', error);
 
 function parse(bytes: Buffer): unknown {
   try {

@@ -1,13 +1,16 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { deflateRawSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { seededEntropy } from '../../lib/entropy.ts';
 import { type Notebook, openNotebook, optionsWith } from '../notebook.ts';
-import type { LiveHeap } from '../port.ts';
+import type { HeapChain, LiveHeap } from '../port.ts';
 import { bundledModule, makeBuild } from './build.ts';
 import { fuelGuard } from './guard.ts';
+import { PROTOCOL } from './guest/boot.ts';
 import { applyToHeap, bootHeap } from './heap.ts';
+import { readImage, unpackWhole } from './image.ts';
 import { quickjsSandbox } from './sandbox.ts';
 import { directoryShelf, memoryShelf } from './shelf.ts';
 
@@ -79,6 +82,62 @@ describe('images', () => {
       });
   });
 
+  /** A few megabytes of objects, and a delta after them. */
+  async function large(): Promise<HeapChain> {
+    await book.run(
+      'const rows = Array.from({ length: 40_000 }, (_, i) => ({ i, name: "row " + i, at: Math.random() })); 1',
+    );
+    await book.run('rows[7].name = "seven"; 1');
+    return book.chain();
+  }
+
+  it('J3 of a large heap are in pieces, and come back bit for bit', async () => {
+    const chain = await large();
+    const [base] = chain.parts.map(({ data }) => readImage(data));
+    expect(base?.pieces.length).toBeGreaterThan(4);
+    await book.reopen();
+    expect((await book.heap().base()).digest).toBe(chain.digest);
+    // The copy that deltas are taken against is that of the heap that was opened (Q4).
+    await book.reopen();
+    const { image } = await book.run('rows[8].name = "eight"; 1');
+    expect(image.form).toBe('delta');
+    expect(image.data.length).toBeLessThan(8_000);
+    await book.reopen();
+    expect(await book.value('[rows.length, rows[7].name, rows[8].name]')).toBe('[ 40000, "seven", "eight" ]');
+  });
+
+  it('J3 that an older version wrote as one stream still open', async () => {
+    const chain = await large();
+    const older = await Promise.all(
+      chain.parts.map(async ({ form, data }) => ({ form, data: await asOneStream(data) })),
+    );
+    const heap = await sandbox.restore({ ...chain, parts: older }, optionsWith());
+    expect((await heap.base()).digest).toBe(chain.digest);
+    await heap.close();
+  });
+
+  it('J2 in pieces that were changed anywhere do not open', async () => {
+    const chain = await large();
+    const [base, ...deltas] = chain.parts as [HeapChain['parts'][0], ...HeapChain['parts']];
+    const opening = (data: Uint8Array) =>
+      sandbox.restore({ ...chain, parts: [{ ...base, data }, ...deltas] }, optionsWith());
+    const { next } = seededEntropy(5);
+    for (let i = 0; i < 12; i++) {
+      const data = Uint8Array.from(base.data);
+      const at = Math.floor((i / 12) ** 3 * data.length + next() * 200);
+      data[at] = (data[at] as number) ^ (1 << Math.floor(next() * 8));
+      const opened = await opening(data).catch((error: unknown) => error);
+      if (opened instanceof Error)
+        expect(opened).toMatchObject({ code: expect.stringMatching(/^blob\.(forged|missing)$/) });
+      else expect(await (opened as LiveHeap).base()).toMatchObject({ digest: chain.digest });
+    }
+    for (const length of [base.data.length - 1, base.data.length >> 1, 100])
+      await expect(opening(base.data.slice(0, length))).rejects.toMatchObject({ code: 'blob.forged' });
+    await expect(opening(Buffer.concat([base.data, Buffer.alloc(1)]))).rejects.toMatchObject({
+      code: 'blob.forged',
+    });
+  });
+
   it('F1 of equal heaps have equal digests, also when pages went back to zero', async () => {
     await book.run('var gone = "\\u0001".repeat(3e6); 1');
     await book.run('gone = null; 1');
@@ -87,6 +146,24 @@ describe('images', () => {
     expect((await book.heap().base()).digest).toBe(digest);
   });
 });
+
+/** The image as format 1 has it, whatever its size. */
+async function asOneStream(data: Uint8Array): Promise<Uint8Array> {
+  const image = readImage(data);
+  const pieces = await unpackWhole(image);
+  const { form, engine, memoryBytes, layout } = image;
+  const numbers = pieces.flatMap(({ pages }) => pages);
+  const body = Buffer.concat([
+    Buffer.from(Uint32Array.from(numbers).buffer),
+    ...pieces.map(({ content }) => content),
+  ]);
+  const head = { format: 1, protocol: PROTOCOL, pages: numbers.length, form, engine, memoryBytes, layout };
+  const json = Buffer.from(JSON.stringify(head));
+  const start = Buffer.alloc(8);
+  start.writeUInt32LE(0x4c54554f, 0);
+  start.writeUInt32LE(json.length, 4);
+  return Buffer.concat([start, json, deflateRawSync(body, { level: 1 })]);
+}
 
 describe('trap 5b: memory that grows step by step', () => {
   it('is asked for in large pieces before it is needed', () => {

@@ -27,8 +27,12 @@ export function createInline(build: Build, options: OpenOptions): InlineHeap {
   return inlineHeap(bootHeap(build, options), options);
 }
 
-export function restoreInline(build: Build, chain: HeapChain, options: OpenOptions): InlineHeap {
-  return inlineHeap(wakeHeap(build, chain), options);
+export async function restoreInline(
+  build: Build,
+  chain: HeapChain,
+  options: OpenOptions,
+): Promise<InlineHeap> {
+  return inlineHeap(await wakeHeap(build, chain), options);
 }
 
 function inlineHeap(opened: Heap, { limits }: OpenOptions): InlineHeap {

@@ -87,26 +87,48 @@ export function xorChunks(chunks: Chunks, pages: readonly number[], into: Uint8A
 export function addPages(
   memory: Uint8Array,
   filled: Set<number>,
-  pages: readonly number[],
-  from: Uint8Array,
+  { pages, content: from }: { readonly pages: readonly number[]; readonly content: Uint8Array },
 ): void {
   const target = words(memory);
   const source = words(from);
-  for (const [i, page] of pages.entries()) {
-    if (filled.has(page)) xor(target, page * WORDS, source, i * WORDS);
-    else memory.set(from.subarray(i * PAGE, i * PAGE + PAGE), page * PAGE);
-    filled.add(page);
+  for (let i = 0; i < pages.length; ) {
+    const page = pages[i] as number;
+    if (filled.has(page)) {
+      xor(target, page * WORDS, source, i * WORDS);
+      i++;
+      continue;
+    }
+    // A run of new pages at once.
+    const start = i;
+    for (; i < pages.length && pages[i] === page + i - start && !filled.has(pages[i] as number); i++)
+      filled.add(pages[i] as number);
+    memory.set(from.subarray(start * PAGE, i * PAGE), page * PAGE);
   }
 }
 
 /** Takes the named pages of memory over into the book. */
 export function notePages(book: PageBook, memory: Uint8Array, pages: readonly number[]): void {
-  const { chunks } = book;
+  for (const page of pages) {
+    const content = memory.subarray(page * PAGE, page * PAGE + PAGE);
+    chunkOf(book.chunks, page).set(content, (page % PER_CHUNK) * PAGE);
+  }
+  hashPages(book, memory, pages);
+}
+
+/** Takes over all of memory that is not zero, 64 KiB at a time. The hashes stand already. */
+export function keepPages(book: PageBook, memory: Uint8Array, pages: Iterable<number>): void {
+  for (const page of pages) {
+    const chunk = Math.floor(page / PER_CHUNK);
+    book.chunks[chunk] ??= Buffer.from(memory.subarray(chunk * CHUNK, chunk * CHUNK + CHUNK));
+  }
+}
+
+/** Writes the hashes of the named pages of memory into the book. */
+export function hashPages(book: PageBook, memory: Uint8Array, pages: readonly number[]): void {
   const room = (memory.length / PAGE) * HASH;
   if (book.hashes.length < room) book.hashes = Buffer.concat([book.hashes], room);
   for (const page of pages) {
     const content = memory.subarray(page * PAGE, page * PAGE + PAGE);
-    chunkOf(chunks, page).set(content, (page % PER_CHUNK) * PAGE);
     if (ZERO.compare(content, 0, PAGE, 0, PAGE) === 0) book.hashes.fill(0, page * HASH, page * HASH + HASH);
     else book.hashes.write(hash('sha256', content, 'binary'), page * HASH, HASH, 'binary');
   }

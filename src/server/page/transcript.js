@@ -218,6 +218,7 @@ export function transcript(decide) {
     'session.stopped': (e) =>
       note(`Stopped.${e.unknown.length > 0 ? ` Outcome unknown: ${e.unknown.join(', ')}.` : ''}`, 'end'),
     'session.reopened': (e) => note(`Reopened by ${e.by}.`),
+    'session.parked': () => note('Parked. The next message wakes it with all it has.'),
     'session.quarantined': (e) => note(`Quarantined: ${e.reason}`, 'bad'),
     foreign: (e) => note(`Event ${e.seq}: ${e.original}, which a newer version wrote.`, 'warn'),
   };

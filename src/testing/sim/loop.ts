@@ -146,7 +146,7 @@ function plansOf(
     boundaries.flatMap((at, i) =>
       SIDES.map((side): Plan => ({ mode, at, crash: { boundary: i + 1, side } })).filter(
         ({ crash }) =>
-          (full || !isLikeAnother(at, mode, crash.side)) &&
+          (full || !(isLikeAnother(at, mode, crash.side) || isIdle(boundaries, i))) &&
           (mode !== 'decide' || decidable.has(i + 1)) &&
           ((mode !== 'freeze' && mode !== 'contend') || mayFreeze(scenario, at, crash)),
       ),
@@ -165,6 +165,11 @@ const READS = /\.(row|read|due|nextDue|findStart|blob|create|restore|replay|base
  */
 function isLikeAnother(at: string, mode: Mode, side: Crash['side']): boolean {
   return READS.test(at) || (mode !== 'crash' && side === 'after');
+}
+
+/** The sweeper's looks while nobody comes for long: what ends at one of them is as if it had ended at the first. */
+function isIdle(boundaries: readonly string[], i: number): boolean {
+  return [i - 2, i - 1, i].every((at) => /\.(due|nextDue)$/.test(boundaries[at] ?? ''));
 }
 
 /**

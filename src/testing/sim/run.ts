@@ -329,6 +329,7 @@ class Simulation {
     } else {
       const id = this.session;
       if (!id) throw new Error('a scenario begins with start');
+      if (act.do === 'wait') return this.clock.sleep(act.ms ?? 0);
       await this.say(api, id, act, key).catch((error: unknown) => {
         // Somebody else has stopped it, or ended the turn; then there is nothing to say to it.
         const isRefused = error instanceof OutlastError && error.action !== 'retry';
@@ -342,7 +343,7 @@ class Simulation {
   private async say(api: Outlast, id: SessionId, act: Act, key: string): Promise<void> {
     const { text = '', when } = act;
     if (act.do === 'send') await api.send(id, text, { key, ...(when ? { when } : {}) });
-    else if (act.do !== 'rest' && act.do !== 'start') await api[act.do](id);
+    else if (act.do !== 'rest' && act.do !== 'start' && act.do !== 'wait') await api[act.do](id);
   }
 
   /** A person who answers every question truthfully: they can look into the books. */

@@ -4,17 +4,20 @@
  */
 
 import type { ModelRequest, RequestMessage, When } from '../../core/message.ts';
+import { PARK_AFTER_MS } from '../../core/upkeep.ts';
 import type { Json } from '../../lib/json.ts';
 import type { ModelReply, ReplyPart } from '../../models/port.ts';
 import type { World } from './world.ts';
 
 export interface Act {
   /** What the person does once the session rests from the act before; `rest` is to answer what is asked. */
-  readonly do: 'start' | 'send' | 'stop' | 'reopen' | 'interrupt' | 'pause' | 'resume' | 'rest';
+  readonly do: 'start' | 'send' | 'stop' | 'reopen' | 'interrupt' | 'pause' | 'resume' | 'rest' | 'wait';
   /** Leaves open what is asked, for now. */
   readonly leavesOpen?: true;
   readonly text?: string;
   readonly when?: When;
+  /** Of `wait`: how long nobody comes. */
+  readonly ms?: number;
 }
 
 export interface Scenario {
@@ -181,6 +184,33 @@ export const SCENARIOS: readonly Scenario[] = [
           : say('kept');
       }
       return results.length === 0 ? cell("'it was ' + secret.v") : say(results[0]?.text ?? '');
+    },
+  },
+  {
+    name: 'parked and woken',
+    acts: [
+      { do: 'start', text: 'load' },
+      { do: 'send', text: 'more' },
+      { do: 'wait', ms: PARK_AFTER_MS + 15_000 },
+      { do: 'send', text: 'use' },
+    ],
+    wanted: { 'pay: rows': 1, 'mail: sum': 1 },
+    says: 'still 42 of 5200',
+    reply(request) {
+      const { instructions, results } = read(request);
+      const work = [
+        // Small first, and much in the last move: that outgrows the base, and a new one is taken at rest.
+        [
+          `function* g() { yield 41; yield 42; } const it = g(); it.next().value`,
+          `await tools.pay({ what: 'rows' });
+           const rows = Array.from({ length: 5_000 }, Math.random); rows.length`,
+        ],
+        // Too little for a new base at rest, enough for one when it is parked.
+        ['rows.push(...Array.from({ length: 200 }, Math.random)); rows.length'],
+        [`await tools.mail({ what: 'sum' }); 'still ' + it.next().value + ' of ' + rows.length`],
+      ];
+      const source = work[instructions.length - 1]?.[results.length];
+      return source === undefined ? say(results.at(-1)?.text ?? '') : cell(source);
     },
   },
   {

@@ -9,6 +9,8 @@ import { Worker } from 'node:worker_threads';
 import { threadEntry } from './entry.ts';
 import { SHARED } from './messages.ts';
 
+/** A first cell is over by then; starting a thread beside it would cost it as much again. */
+const SOON_MS = 300;
 /** See Z1 of worker.ts. */
 const STACK_MB = 32;
 
@@ -22,6 +24,8 @@ export interface Pool {
   take(): Thread;
   /** Makes a thread ready for the next heap, unless there is one. */
   warm(): void;
+  /** The same in a moment: a heap that was just opened wants the cores for itself first. */
+  warmSoon(): void;
   close(): Promise<void>;
 }
 
@@ -29,6 +33,7 @@ export function threadPool(): Pool {
   let entry: URL | null = null;
   let spare: Thread | null = null;
   let isClosed = false;
+  let soon: NodeJS.Timeout | undefined;
 
   const start = (): Thread => {
     entry ??= threadEntry();
@@ -40,24 +45,31 @@ export function threadPool(): Pool {
   };
   const drop = async (thread: Thread | null) => void (await thread?.worker.terminate());
 
+  const warm = () => {
+    if (spare !== null || isClosed) return;
+    const thread = start();
+    spare = thread;
+    // A spare that breaks is not there when it is wanted; the one started then says why.
+    const forget = () => {
+      if (spare === thread) spare = null;
+    };
+    thread.worker.once('error', forget).once('exit', forget);
+  };
+
   return {
+    warm,
+    warmSoon() {
+      clearTimeout(soon);
+      soon = setTimeout(warm, SOON_MS).unref();
+    },
     take() {
       const thread = spare ?? start();
       spare = null;
       return thread;
     },
-    warm() {
-      if (spare !== null || isClosed) return;
-      const thread = start();
-      spare = thread;
-      // A spare that breaks is not there when it is wanted; the one started then says why.
-      const forget = () => {
-        if (spare === thread) spare = null;
-      };
-      thread.worker.once('error', forget).once('exit', forget);
-    },
     async close() {
       isClosed = true;
+      clearTimeout(soon);
       const thread = spare;
       spare = null;
       await drop(thread);

@@ -44,15 +44,22 @@ type Opening = Extract<Request, { ask: 'create' | 'restore' }>;
 async function open(pool: Pool, request: Opening): Promise<RemoteHeap> {
   const line = lineTo(pool.take());
   try {
-    const opened = await line.ask(request);
+    const opened = await line.ask(request, request.ask === 'restore' ? handedOver(request.chain) : []);
     assert(opened.say === 'opened', 'a thread answers what it was asked');
   } catch (cause) {
     await line.end();
     if (!(cause instanceof ThreadEnded)) throw cause;
     throw new OutlastError('internal', 'The thread of the sandbox did not start.', { cause });
   }
-  pool.warm();
+  pool.warmSoon();
   return remoteHeap(line, request.options.limits.cellMs);
+}
+
+/** The bytes of the images go to the thread without a copy. */
+function handedOver({ parts }: HeapChain): ArrayBuffer[] {
+  return parts.flatMap(({ data: { buffer, byteLength } }) =>
+    buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [],
+  );
 }
 
 function remoteHeap(line: Line, cellMs: number): RemoteHeap {
@@ -134,7 +141,7 @@ class ThreadEnded extends Error {
 
 /** The line to a thread: one question at a time. */
 interface Line {
-  ask(request: Request): Promise<Answer>;
+  ask(request: Request, transfer?: readonly ArrayBuffer[]): Promise<Answer>;
   isRunning(): boolean;
   interrupt(): void;
   /** Takes an interrupt back that came when nothing ran any more. */
@@ -163,13 +170,13 @@ function lineTo({ worker, shared }: Thread): Line {
   worker.on('error', (error) => lose(`the thread of the heap broke: ${error.message}`));
   worker.on('exit', () => lose('the thread of the heap ended'));
   return {
-    ask(request) {
+    ask(request, transfer = []) {
       if (ended) return Promise.reject(ended);
       assert(waiting === null, 'one call at a time');
       return new Promise((resolve, reject) => {
         waiting = { resolve, reject };
         worker.ref();
-        worker.postMessage(request);
+        worker.postMessage(request, transfer);
       });
     },
     isRunning: () => Atomics.load(shared, SHARED.phase) === PHASE.running,

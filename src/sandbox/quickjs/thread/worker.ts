@@ -9,7 +9,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { OutlastError } from '../../../core/error.ts';
 import { assert, unreachable } from '../../../lib/assert.ts';
 import { clockGuard, type Guard } from '../guard.ts';
-import { applyToHeap, baseImage, bootHeap, type Heap, replayOnHeap, wakeHeap } from '../heap.ts';
+import { applyToHeap, baseImage, bootHeap, type Heap, keepBook, replayOnHeap, wakeHeap } from '../heap.ts';
 import { type Answer, PHASE, REPLAY_PATIENCE, type Request, SHARED } from './messages.ts';
 
 const { shared } = workerData as { shared: Int32Array };
@@ -17,14 +17,14 @@ const { shared } = workerData as { shared: Int32Array };
 let heap: Heap | null = null;
 let cellMs = 0;
 
-function answer(request: Request): Answer {
+async function answer(request: Request): Promise<Answer> {
   switch (request.ask) {
     case 'create':
       heap = bootHeap(request.build, request.options);
       ({ cellMs } = request.options.limits);
       return { say: 'opened' };
     case 'restore':
-      heap = wakeHeap(request.build, request.chain);
+      heap = await wakeHeap(request.build, request.chain);
       ({ cellMs } = request.options.limits);
       return { say: 'opened' };
     case 'apply':
@@ -79,13 +79,10 @@ function transferable(said: Answer): ArrayBuffer[] {
   return isWhole ? [image.data.buffer as ArrayBuffer] : [];
 }
 
-parentPort?.on('message', (request: Request) => {
-  let said: Answer;
-  try {
-    said = answer(request);
-  } catch (error) {
-    said = failed(error);
-  }
+parentPort?.on('message', async (request: Request) => {
+  const said = await answer(request).catch(failed);
   Atomics.store(shared, SHARED.phase, PHASE.waiting);
   parentPort?.postMessage(said, transferable(said));
+  // While the owner commits that the heap is back; a cell that comes first does it itself.
+  if (request.ask === 'restore' && heap) setImmediate(keepBook, heap);
 });

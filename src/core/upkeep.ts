@@ -1,0 +1,55 @@
+/**
+ * What is done for a session that rests: a new base where the deltas have outgrown the old one, and parking. Pure; part
+ * of `next`, so it needs no timer that a restart could lose: `Summary.dueAt` carries the instant of parking, and a
+ * session whose worker died before is parked by the next one.
+ *
+ * U1  A base at rest is taken where the next cell would have to take it in the turn's way, and only of a heap that is
+ *     open: nothing is opened to be written again.
+ * U2  A session is parked once, `PARK_AFTER_MS` after its last event that was more than upkeep. Then it costs nothing
+ *     until something comes in: no memory, no lease, no look of the sweeper. One that never had a heap is never due.
+ */
+
+import type { Next } from './next.ts';
+import { headImage, type ImageChain, type State } from './state.ts';
+
+/**
+ * A follow-up comes within minutes or after hours: ten minutes keep the heap for the first kind, and the second waits
+ * for a tenth of a second.
+ */
+export const PARK_AFTER_MS = 10 * 60_000;
+
+/** Of the same size as the sandbox's own bound, so that it is met here first. */
+const OUTGROWN_SHARE = 1 / 2;
+/** Below this a base is so small that it would be taken every other turn. */
+const OUTGROWN_BYTES = 32 * 1024;
+const OUTGROWN_DELTAS = 64;
+
+/** A base costs the whole heap in the store, a delta at waking the reading of one blob, some 0.3 ms. */
+const WORTH_SHARE = 1 / 8;
+const WORTH_DELTAS = 16;
+
+export function upkeep(s: State, now: number): Next {
+  if (s.heap.parked || s.foreign.length > 0 || s.lifetime.quarantine !== null) return NOTHING;
+  const due = parkingAt(s);
+  if (now >= due) return { ...NOTHING, calls: [{ do: 'park', since: s.activeAt }] };
+  const { chain, opened } = s.heap;
+  if (chain === null || opened !== s.lifetime.epoch || !isOutgrown(chain)) return { ...NOTHING, wakeAt: due };
+  return { ...NOTHING, calls: [{ do: 'base', of: headImage(chain).digest }], wakeAt: due };
+}
+
+/** When a session is parked, if nothing comes in before. */
+export const parkingAt = (s: State): number => s.activeAt + PARK_AFTER_MS;
+
+/** Whether a session that is parked wakes so much faster from a new base that it is worth the writing. */
+export function isWorthBasing({ base, deltas }: ImageChain): boolean {
+  return deltas.length >= WORTH_DELTAS || bytesOf(deltas) > base.bytes * WORTH_SHARE;
+}
+
+function isOutgrown({ base, deltas }: ImageChain): boolean {
+  const bytes = bytesOf(deltas);
+  return deltas.length >= OUTGROWN_DELTAS || bytes > Math.max(OUTGROWN_BYTES, base.bytes * OUTGROWN_SHARE);
+}
+
+const bytesOf = (deltas: ImageChain['deltas']): number => deltas.reduce((sum, { bytes }) => sum + bytes, 0);
+
+const NOTHING: Next = { choices: [], calls: [], wakeAt: null };
