@@ -9,6 +9,7 @@
 
 import type { Json } from '../lib/json.ts';
 import type { Capability, Evidence, Finding, Outcome } from './capability.ts';
+import type { FileRef } from './file.ts';
 import type { BlobRef, CallId, CellId, DecisionId, EffectId, MessageId, Owner, TimerId } from './ids.ts';
 import type { Finish, Part, Usage, When } from './message.ts';
 
@@ -124,6 +125,8 @@ export type EventBody =
       readonly message: MessageId;
       readonly key: string | null;
       readonly text: string;
+      /** Since version 2. */
+      readonly images: readonly FileRef[];
       readonly when: When;
       readonly rule: string;
     }
@@ -351,6 +354,9 @@ export const AUTHORITY = {
 } as const satisfies Record<EventKind, 'input' | 'fact' | 'choice'>;
 
 /** The version that this build writes of each kind. */
-export const VERSIONS: Readonly<Record<EventKind, number>> = Object.fromEntries(
-  Object.keys(AUTHORITY).map((kind) => [kind, 1]),
-) as Record<EventKind, number>;
+export const VERSIONS: Readonly<Record<EventKind, number>> = {
+  ...(Object.fromEntries(Object.keys(AUTHORITY).map((kind) => [kind, 1])) as Record<EventKind, number>),
+  'message.accepted': 2,
+  /** Version 2 has parts of the kinds `file` and `source`. */
+  'model.completed': 2,
+};

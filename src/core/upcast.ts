@@ -28,7 +28,9 @@ export interface LogRow {
 type Upcast = (body: Record<string, unknown>) => Record<string, unknown>;
 
 /** `UPCASTS[kind][v]` turns a body of version v into one of version v + 1. */
-const UPCASTS: Partial<Record<EventKind, Readonly<Record<number, Upcast>>>> = {};
+const UPCASTS: Partial<Record<EventKind, Readonly<Record<number, Upcast>>>> = {
+  'message.accepted': { 1: (body) => ({ ...body, images: [] }) },
+};
 
 export function encode(event: Event): LogRow {
   const { seq, at, kind, ...body } = event;

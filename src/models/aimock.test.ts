@@ -3,7 +3,7 @@
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CallId } from '../core/ids.ts';
-import type { ModelRequest, Part, RequestMessage } from '../core/message.ts';
+import type { ModelRequest, RequestMessage, RequestPart } from '../core/message.ts';
 import { toJson } from '../lib/json.ts';
 import { languageModel } from './language-model.ts';
 import type { ModelReply } from './port.ts';
@@ -47,7 +47,9 @@ describe.each(wires)('$name', (wire) => {
 
   it('B020 a tool loop', async () => {
     const first = await ask(user('read it'));
-    const said = first.parts.map((part) => (part.type === 'tool-call' ? part.input : part.text));
+    const said = first.parts.map((part) =>
+      part.type === 'tool-call' ? part.input : 'text' in part && part.text,
+    );
     const thought = wire.name === 'OpenAI Chat' ? [] : ['Let me look.'];
     expect(said).toEqual([...thought, 'Twice.', { path: 'a' }, { path: 'a' }]);
     const parts = first.parts.map((part, n) =>
@@ -62,7 +64,7 @@ describe.each(wires)('$name', (wire) => {
     }));
     const last = await ask(
       user('read it'),
-      { role: 'assistant', parts: toJson(parts) as unknown as Part[] },
+      { role: 'assistant', parts: toJson(parts) as unknown as RequestPart[] },
       { role: 'tool', results },
     );
     expect(last.parts.at(-1)).toMatchObject({ text: 'It says a.' });

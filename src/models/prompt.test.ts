@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CallId } from '../core/ids.ts';
-import type { Part, RequestMessage } from '../core/message.ts';
+import type { RequestPart as Part, RequestMessage } from '../core/message.ts';
 import { toCall } from './prompt.ts';
 
 const call = (n: number): CallId => `call_${n}` as CallId;

@@ -4,7 +4,7 @@ import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CallId } from '../core/ids.ts';
-import type { Part, RequestMessage } from '../core/message.ts';
+import type { RequestMessage, RequestPart } from '../core/message.ts';
 import { toJson } from '../lib/json.ts';
 import type { LanguageModelLike } from './ai-sdk.ts';
 import { languageModel } from './language-model.ts';
@@ -30,7 +30,7 @@ function stored(reply: ModelReply): RequestMessage {
   const parts = reply.parts.map((part, n) =>
     part.type === 'tool-call' ? { ...part, call: `call_${n}` } : part,
   );
-  return { role: 'assistant', parts: toJson(parts) as unknown as Part[] };
+  return { role: 'assistant', parts: toJson(parts) as unknown as RequestPart[] };
 }
 
 const result = (call: string): RequestMessage => ({

@@ -2,7 +2,7 @@
 // error that need no wire have their own tests.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CallId } from '../core/ids.ts';
-import type { CallResult, ModelRequest, Part, RequestMessage } from '../core/message.ts';
+import type { CallResult, ModelRequest, RequestMessage, RequestPart } from '../core/message.ts';
 import { isRecord, toJson } from '../lib/json.ts';
 import { languageModel } from './language-model.ts';
 import { ModelError, type ModelReply, type ReplyPart } from './port.ts';
@@ -213,8 +213,12 @@ describe.each(wires)('$name', (wire) => {
   });
 
   it('B004 nothing empty is ever sent: aborted turns, bare reasoning, silent results', async () => {
-    const half: Part = { type: 'reasoning', text: 'hm', meta: { anthropic: { signature: 's' }, google: {} } };
-    const tool: Part = { type: 'tool-call', call: call(1), tool: 'read', input: {} };
+    const half: RequestPart = {
+      type: 'reasoning',
+      text: 'hm',
+      meta: { anthropic: { signature: 's' }, google: {} },
+    };
+    const tool: RequestPart = { type: 'tool-call', call: call(1), tool: 'read', input: {} };
     server.answer({ chunks: wire.frames([{ text: 'ok' }], 'stop') });
     await ask([
       user('one'),
@@ -246,7 +250,7 @@ function stored(reply: ModelReply, firstCall = 1): RequestMessage {
   const parts = reply.parts.map((part) =>
     part.type === 'tool-call' ? { ...part, call: call(next++) } : part,
   );
-  return { role: 'assistant', parts: toJson(parts) as unknown as Part[] };
+  return { role: 'assistant', parts: toJson(parts) as unknown as RequestPart[] };
 }
 
 function results(...list: readonly [CallId, CallResult['status'], string][]): RequestMessage {

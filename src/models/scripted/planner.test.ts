@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { buildRequest } from '../../context/build.ts';
 import { DEFAULT_LIMITS, type LiveObject } from '../../core/event.ts';
 import type { CallId } from '../../core/ids.ts';
-import type { CallResult, Part } from '../../core/message.ts';
+import type { CallResult, ModelRequest, Part } from '../../core/message.ts';
 import type { Item, State } from '../../core/state.ts';
 import { registry } from '../../runtime/registry.ts';
 import type { GuestCall, HeapInput, LiveHeap } from '../../sandbox/port.ts';
@@ -85,7 +85,7 @@ const instead = (place: string, body: string, status = 200): Override => {
 const NOW = Date.UTC(2026, 4, 20);
 
 const said = (text: string): Item =>
-  ({ kind: 'message', message: { from: 'person', text } }) as unknown as Item;
+  ({ kind: 'message', message: { from: 'person', text, images: [] } }) as unknown as Item;
 
 class Session {
   guest = new Guest();
@@ -122,12 +122,14 @@ class Session {
       turn: null,
       contract: { limits: { outputChars: 16_000 } },
       transcript: this.transcript,
+      withheld: [],
       lifetime: { epoch: 1 },
       heap: { live: this.guest.live().map((object) => ({ ...object, cell: 'c1' })), generation: 1 },
       effects: { open: this.unknown.map((target) => ({ ...effect, target })) },
       decisions: [],
     } as unknown as State;
-    return buildRequest(state, { tools: registry([]).specs, briefing: this.#briefing });
+    // Without files a view is a request.
+    return buildRequest(state, { tools: registry([]).specs, briefing: this.#briefing }) as ModelRequest;
   }
 
   ask(text: string, meanwhile?: (cell: string) => CallResult | undefined): Promise<string> {
@@ -142,9 +144,9 @@ class Session {
       const request = this.request();
       const reply = plan(request);
       expect(plan(structuredClone(request))).toEqual(reply);
-      const parts: Part[] = reply.parts.map((part) =>
+      const parts = reply.parts.map((part) =>
         part.type === 'tool-call' ? { ...part, call: `c${++this.#calls}` as CallId } : part,
-      );
+      ) as Part[];
       const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
       const call = parts.find((part) => part.type === 'tool-call');
       if (call === undefined) {
@@ -481,6 +483,19 @@ test('what it does not know it refuses, does nothing, and says how to get a mode
   }
   expect(session.sources).toEqual([]);
   expect(await session.ask('Mail the report to the owner')).toContain('no report yet');
+});
+
+test('it sees no image, and says so where one came with the instruction', async () => {
+  await session.ask('What is the weather?');
+  const request = session.request();
+  const last = request.messages.findLastIndex((m) => m.role === 'user' && !m.text.startsWith('[outlast]'));
+  const images = [{ mediaType: 'image/png', data: new Uint8Array(1) }];
+  const withImage = request.messages.map((m, at) =>
+    at === last && m.role === 'user' ? { ...m, images } : m,
+  );
+  const said = (parts: readonly object[]) => JSON.stringify(parts);
+  expect(said(plan({ ...request, messages: withImage }).parts)).toContain('I did not look at the image');
+  expect(said(plan(request).parts)).not.toContain('image');
 });
 
 test('as a model: its name, its text in pieces, and its end when it is aborted', async () => {
