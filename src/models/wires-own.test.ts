@@ -104,6 +104,15 @@ describe('OpenAI Responses', () => {
   });
 });
 
+describe('a file that another model drew', () => {
+  it.each(wires.filter(({ name }) => name !== 'Google Gemini'))('is named in words to $name', async (to) => {
+    server.answer({ chunks: to.frames([{ text: 'ok' }], 'stop') });
+    const drawn: RequestPart = { type: 'file', mediaType: 'image/png', data: new Uint8Array(2048) };
+    await ask(to.open(server.url, 'k'), user('draw'), { role: 'assistant', parts: [drawn] }, user('bluer'));
+    expect(server.requests.at(-1)?.text).toContain('[image, png, 2 KB: you made it]');
+  });
+});
+
 describe('Anthropic Messages', () => {
   const open = () => createAnthropic({ apiKey: 'k', baseURL: `${server.url}/v1` })('claude-sonnet-5');
   const anthropic = wire('Anthropic Messages');
@@ -175,6 +184,32 @@ describe('Google Gemini', () => {
       'signed+by/google==',
       undefined,
     ]);
+  });
+
+  it('what the model drew is kept byte for byte and goes back with its signature', async () => {
+    const data = Buffer.from([137, 80, 78, 71, 0, 255, 254]).toString('base64');
+    const parts = [
+      { text: 'Here it is.' },
+      { inlineData: { mimeType: 'image/png', data }, thoughtSignature: 'drawn+by/google==' },
+    ];
+    const frame = { candidates: [{ content: { parts }, finishReason: 'STOP' }] };
+    server.answer(
+      { chunks: [`data: ${JSON.stringify(frame)}\n\n`] },
+      { chunks: wire('Google Gemini').frames([{ text: 'ok' }], 'stop') },
+    );
+    const reply = await ask(open(), user('draw'));
+    expect(reply.parts).toMatchObject([
+      { type: 'text', text: 'Here it is.' },
+      { type: 'file', mediaType: 'image/png', data: new Uint8Array(Buffer.from(data, 'base64')) },
+    ]);
+    await ask(
+      open(),
+      user('draw'),
+      { role: 'assistant', parts: reply.parts as RequestPart[] },
+      user('bluer'),
+    );
+    const [, model] = body().contents as { parts: object[] }[];
+    expect(model?.parts).toEqual(parts);
   });
 
   it('B075 a prompt that was blocked is a refusal and no cut stream', async () => {

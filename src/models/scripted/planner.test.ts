@@ -485,19 +485,6 @@ test('what it does not know it refuses, does nothing, and says how to get a mode
   expect(await session.ask('Mail the report to the owner')).toContain('no report yet');
 });
 
-test('it sees no image, and says so where one came with the instruction', async () => {
-  await session.ask('What is the weather?');
-  const request = session.request();
-  const last = request.messages.findLastIndex((m) => m.role === 'user' && !m.text.startsWith('[outlast]'));
-  const images = [{ mediaType: 'image/png', data: new Uint8Array(1) }];
-  const withImage = request.messages.map((m, at) =>
-    at === last && m.role === 'user' ? { ...m, images } : m,
-  );
-  const said = (parts: readonly object[]) => JSON.stringify(parts);
-  expect(said(plan({ ...request, messages: withImage }).parts)).toContain('I did not look at the image');
-  expect(said(plan(request).parts)).not.toContain('image');
-});
-
 test('as a model: its name, its text in pieces, and its end when it is aborted', async () => {
   const model = scriptedPlanner();
   expect(model).toMatchObject({ name: 'scripted planner, no model', scripted: true });
