@@ -96,6 +96,7 @@ export function toReply({ slots, finish }: Draft): ModelReply | { readonly incom
       return { parts, finish: FINISH[unified], usage };
     case 'other':
       if (raw === undefined) return { incomplete: 'it ended without its end mark' };
+      if (REFUSED.test(raw)) return { parts, finish: 'refusal', usage };
       return { parts, finish: hasCalls ? 'tool-calls' : 'other', usage };
     default:
       return { incomplete: `it ended with ${raw ?? unified}` };
@@ -103,6 +104,9 @@ export function toReply({ slots, finish }: Draft): ModelReply | { readonly incom
 }
 
 const FINISH = { length: 'length', 'content-filter': 'refusal' } as const satisfies Record<string, Finish>;
+
+/** Google's newer words for a refusal, which the SDK does not know: `IMAGE_PROHIBITED_CONTENT`, `MODEL_ARMOR`. */
+const REFUSED = /SAFETY|PROHIBITED|RECITATION|MODEL_ARMOR/;
 
 /** Why calls cannot be trusted, by the reason for stopping (R3). */
 const CUT: { readonly [unified: string]: string | undefined } = {

@@ -104,6 +104,47 @@ describe('OpenAI Responses', () => {
   });
 });
 
+describe('B075 each provider has its own ways to refuse', () => {
+  const frame = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
+  const chat = (delta: object, finish_reason: string | null) =>
+    frame({ id: 'c', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] });
+  const inWords = [chat({ refusal: 'I will ' }, null), chat({ refusal: 'not.' }, null), chat({}, 'stop')];
+  const [created = ''] = wire('OpenAI Responses').frames([], 'stop');
+  const response = { id: 'resp_1', created_at: 1, model: 'm', usage: { input_tokens: 1, output_tokens: 1 } };
+  const filtered = { ...response, incomplete_details: { reason: 'content_filter' } };
+  const google = (finishReason: string) =>
+    frame({ candidates: [{ content: { parts: [{ text: 'I' }] }, finishReason }] });
+
+  it.each<[string, string, readonly string[], string]>([
+    [
+      'OpenAI Responses',
+      'a filter',
+      [created, frame({ type: 'response.incomplete', response: filtered })],
+      '',
+    ],
+    ['OpenAI Chat', 'a refusal in words', inWords, 'I will not.'],
+    ['OpenAI Chat', 'a filter', [chat({ content: 'I' }, 'content_filter')], 'I'],
+    ['OpenAI-compatible', 'a refusal in words', inWords, 'I will not.'],
+    ['OpenAI-compatible', 'a filter', [chat({ content: 'I' }, 'content_filter')], 'I'],
+    [
+      'Anthropic Messages',
+      'in mid-sentence',
+      wire('Anthropic Messages').frames([{ text: 'I' }], 'refusal'),
+      'I',
+    ],
+    ...['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'IMAGE_SAFETY'].map(
+      (reason) => ['Google Gemini', reason, [google(reason)], 'I'] as [string, string, string[], string],
+    ),
+    ['Google Gemini', 'IMAGE_PROHIBITED_CONTENT', [google('IMAGE_PROHIBITED_CONTENT')], 'I'],
+    ['Google Gemini', 'MODEL_ARMOR', [google('MODEL_ARMOR')], 'I'],
+  ])('%s: %s', async (name, _, chunks, words) => {
+    server.answer({ chunks });
+    const reply = await ask(wire(name).open(server.url, 'k'), user('bad'));
+    expect(reply.finish).toBe('refusal');
+    expect(reply.parts).toMatchObject(words === '' ? [] : [{ type: 'text', text: words }]);
+  });
+});
+
 describe('a file that another model drew', () => {
   it.each(wires.filter(({ name }) => name !== 'Google Gemini'))('is named in words to $name', async (to) => {
     server.answer({ chunks: to.frames([{ text: 'ok' }], 'stop') });

@@ -128,7 +128,6 @@ class Session {
       effects: { open: this.unknown.map((target) => ({ ...effect, target })) },
       decisions: [],
     } as unknown as State;
-    // Without files a view is a request.
     return buildRequest(state, { tools: registry([]).specs, briefing: this.#briefing }) as ModelRequest;
   }
 
