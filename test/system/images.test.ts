@@ -118,7 +118,7 @@ it.each([
 it('an image of another session opens nowhere else', async () => {
   const h = given();
   const one = await h.start('look', { images: [png(1)] });
-  const two = await h.start('look', { images: [png(2)] });
+  const two = await h.start('look', { images: [png(1)] });
   await h.rest(one);
   await h.rest(two);
   const [accepted] = await events(h, two, 'message.accepted');
