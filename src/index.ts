@@ -5,6 +5,7 @@ export type { Audit, Capability, Finding, Outcome } from './core/capability.ts';
 export { type ErrorCode, OutlastError } from './core/error.ts';
 export { DEFAULT_LIMITS, type Event, type EventKind, type ForeignEvent, type Limits } from './core/event.ts';
 export { evolve, fold, initialState } from './core/evolve.ts';
+export type { FileData, FileRef } from './core/file.ts';
 export type { Owner, SessionId } from './core/ids.ts';
 export type { Message, ModelRequest, Part, Receipt, ToolSpec, When } from './core/message.ts';
 export type { Phase } from './core/phase.ts';
@@ -14,7 +15,7 @@ export { type Model, ModelError, type ModelReply, type ReplyPart } from './model
 export { chooseModel, providerModel } from './models/providers.ts';
 export { scriptedPlanner } from './models/scripted/planner.ts';
 export type { Inspection, LedgerRow } from './runtime/inspect.ts';
-export type { Outlast, Sessions, Started, StartRequest, Stopped } from './runtime/runtime.ts';
+export type { Outlast, SendOptions, Sessions, Started, StartRequest, Stopped } from './runtime/runtime.ts';
 export type { Verification } from './runtime/verify.ts';
 export type { Sandbox } from './sandbox/port.ts';
 export { memoryStore } from './store/memory.ts';

@@ -66,7 +66,10 @@ function command(verb: VerbSpec, end: (code: ExitCode) => void): Command {
     .configureOutput({ writeErr: () => {} })
     .exitOverride();
   for (const [form, about] of verb.args) built.argument(form, about);
-  for (const [flags, about] of verb.options ?? []) built.option(flags, about);
+  for (const [flags, about, many] of verb.options ?? []) {
+    if (many) built.option(flags, about, (value: string, before: string[] = []) => [...before, value]);
+    else built.option(flags, about);
+  }
   if (verb.isRemote) {
     built
       .option('--url <url>', 'the server (OUTLAST_URL; default: the one of this data folder)')

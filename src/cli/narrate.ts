@@ -4,6 +4,7 @@
  */
 
 import type { Event, EventOf, ForeignEvent } from '../core/event.ts';
+import { nameOf } from '../core/file.ts';
 import { oneLine } from '../lib/text.ts';
 import { answersTo } from './answers.ts';
 import { COMMAND } from './name.ts';
@@ -63,7 +64,10 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
     tell(event) {
       switch (event.kind) {
         case 'message.accepted':
-          return [cyan(`› ${clean(event.text)}`)];
+          return [
+            cyan(`› ${clean(event.text)}`),
+            ...event.images.map((image) => dim(`  [${nameOf(image)}]`)),
+          ];
         case 'turn.started':
           return note(`turn ${event.turn}`);
         case 'progress.noted':

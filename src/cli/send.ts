@@ -2,6 +2,7 @@
 
 import type { When } from '../core/message.ts';
 import { EXIT, UsageError } from './exit.ts';
+import { imagesOf } from './images.ts';
 import { messageOf } from './message.ts';
 import { COMMAND } from './name.ts';
 import { reach } from './reach.ts';
@@ -19,11 +20,13 @@ export const run: Verb = async ({ args: [which = '', ...words], options, termina
     throw new UsageError('The message is empty.', `${COMMAND} send ${which} "what to say"`);
   if (!WHENS.includes(when))
     throw new UsageError(`--when ${when} is not known.`, `use one of ${WHENS.join(', ')}`);
+  const images = await imagesOf(options.image);
   const outlast = reach(options);
   const session = await whichSession(outlast, which);
   const receipt = await outlast.send(session, message, {
     when: when as When,
     ...(key === undefined ? {} : { key }),
+    ...images,
   });
   const headline = `${terminal.paint.bold(receipt.message)} ${terminal.paint.dim(receipt.rule)}`;
   if (options.detach === true) {

@@ -1,6 +1,7 @@
 /** `outlast start`: a new session, watched until it rests. */
 
 import { EXIT, UsageError } from './exit.ts';
+import { imagesOf } from './images.ts';
 import { messageOf } from './message.ts';
 import { COMMAND } from './name.ts';
 import { reach } from './reach.ts';
@@ -12,12 +13,14 @@ export const run: Verb = async ({ args, options, terminal }) => {
   const title = text(options.title);
   const key = text(options.key);
   if (message.trim() === '') throw new UsageError('There is nothing to do.', `${COMMAND} start "what to do"`);
+  const images = await imagesOf(options.image);
   const outlast = reach(options);
   const started = await outlast.start({
     message,
     persist: options.persist === true,
     ...(title === undefined ? {} : { title }),
     ...(key === undefined ? {} : { key }),
+    ...images,
   });
   const { session, rule } = started;
   const headline = `${terminal.paint.bold(session)} ${terminal.paint.dim(`${started.message}: ${rule}`)}`;

@@ -8,7 +8,7 @@ export interface Options {
   readonly token?: string;
   readonly data?: string;
   readonly json?: boolean;
-  readonly [name: string]: string | boolean | undefined;
+  readonly [name: string]: string | boolean | readonly string[] | undefined;
 }
 
 export interface Invocation {
@@ -24,7 +24,8 @@ export interface VerbSpec {
   readonly summary: string;
   /** As commander writes them: `<session>`, `[text...]`. */
   readonly args: readonly (readonly [form: string, about: string])[];
-  readonly options?: readonly (readonly [flags: string, about: string])[];
+  /** One that may be given several times is a list. */
+  readonly options?: readonly (readonly [flags: string, about: string, many?: 'many'])[];
   /** What it does, in a few lines, and examples. */
   readonly help: string;
   /** Talks to a server, and so takes `--url` and `--token`. */
@@ -32,5 +33,5 @@ export interface VerbSpec {
   load(): Promise<{ readonly run: Verb }>;
 }
 
-export const text = (value: string | boolean | undefined): string | undefined =>
+export const text = (value: Options[string]): string | undefined =>
   typeof value === 'string' ? value : undefined;

@@ -4,6 +4,7 @@ import type { VerbSpec } from './verb.ts';
 
 const SESSION = ['<session>', 'an id, the beginning of one, or "last" for the newest'] as const;
 const MESSAGE = ['<message...>', 'what to say; "-" reads it from stdin'] as const;
+const IMAGE = ['--image <file>', 'an image that goes with it; may be given several times', 'many'] as const;
 const DETACH = ['--detach', 'return at once instead of watching until it rests'] as const;
 const KEY = ['--key <key>', 'a key of your own: a repeat with it is done once'] as const;
 const WATCHING = `It is watched until it rests. Ctrl-C stops the watching and nothing else.
@@ -39,6 +40,7 @@ Examples:
     options: [
       ['--persist', 'keep the session open after its response; without it, it ends completed'],
       ['--title <title>', 'how lists call it; by default the beginning of the message'],
+      IMAGE,
       KEY,
       DETACH,
     ],
@@ -60,6 +62,7 @@ Examples:
         '--when <when>',
         'next: before the next model call (default); later: after the response; now: at once',
       ],
+      IMAGE,
       KEY,
       DETACH,
     ],
@@ -69,6 +72,7 @@ ${WATCHING}
 Examples:
   outlast send last "Now do the same for March"
   outlast send last "leave out the test customer" --detach
+  outlast send last "what is wrong in these?" --image before.png --image after.png
   outlast send ses_3f9k --when now "Stop, wrong account"`,
     isRemote: true,
     load: () => import('./send.ts'),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type World, world } from '../../test/server/world.ts';
 import { app } from '../server/app.ts';
@@ -44,6 +45,23 @@ test('B003: a start and a send whose answers were lost are done once', async () 
   expect(keys[0]).toBe(keys[1]);
   expect(new Set(keys.slice(2)).size).toBe(1);
   expect(keys[0]).not.toBe(keys[2]);
+});
+
+test('images travel byte for byte', async () => {
+  const http = meeting();
+  const data = Uint8Array.from({ length: 100_000 }, (_, at) => at % 256);
+  data.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  const images = [{ mediaType: 'image/png', data }];
+  const { session } = await http.start({ message: 'say hello', persist: true, images });
+  await outlast.rest(session);
+  await http.send(session, 'say more', { images });
+  const { events } = await http.events(session);
+  const refs = events.flatMap((event) => (event.kind === 'message.accepted' ? event.images : []));
+  const digest = createHash('sha256').update(data).digest('hex');
+  expect(refs).toMatchObject([
+    { bytes: 100_000, digest },
+    { bytes: 100_000, digest },
+  ]);
 });
 
 test('a refusal is thrown as it was thrown there, and is not tried again', async () => {

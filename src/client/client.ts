@@ -14,7 +14,9 @@
  */
 
 import type { DecisionAnswer, Event, ForeignEvent, Limits } from '../core/event.ts';
+import type { FileData } from '../core/file.ts';
 import type { When } from '../core/message.ts';
+import { toBase64 } from '../lib/base64.ts';
 import { type EventsPage, pathOf } from '../protocol/routes.ts';
 import type {
   Asked,
@@ -40,6 +42,8 @@ export interface ClientOptions {
 
 export interface StartOptions {
   readonly message: string;
+  /** PNG, JPEG, GIF or WebP: at most 8, of 5 MB each and 14 MB together. */
+  readonly images?: readonly FileData[];
   readonly persist?: boolean;
   readonly title?: string;
   readonly limits?: Partial<Limits>;
@@ -54,7 +58,11 @@ export interface Waiting {
 
 export interface Client {
   start(options: StartOptions & Waiting): Promise<Started>;
-  send(session: string, message: string, options?: { key?: string; when?: When } & Waiting): Promise<Receipt>;
+  send(
+    session: string,
+    message: string,
+    options?: { key?: string; when?: When; images?: readonly FileData[] } & Waiting,
+  ): Promise<Receipt>;
   /** A question about the work; the session does not notice. */
   ask(session: string, question: string, options?: Keyed): Promise<Asked>;
   inspect(session: string, options?: Waiting): Promise<Inspection>;
@@ -99,10 +107,12 @@ export function client({ url, token, fetch = globalThis.fetch }: ClientOptions):
       request(to, { path: pathOf(route, session), body: {}, ...options });
 
   return {
-    start: ({ key, signal, ...body }) =>
-      request(to, { path: pathOf('start'), body, ...given({ key, signal }) }),
-    send: (session, message, { when = 'next', ...options } = {}) =>
-      request(to, { path: pathOf('send', session), body: { message, when }, ...options }),
+    start: ({ key, signal, images, ...rest }) => {
+      const body = { ...rest, ...encoded(images) };
+      return request(to, { path: pathOf('start'), body, ...given({ key, signal }) });
+    },
+    send: (session, message, { when = 'next', images, ...options } = {}) =>
+      request(to, { path: pathOf('send', session), body: { message, when, ...encoded(images) }, ...options }),
     ask: (session, question, options = {}) =>
       request(to, { path: pathOf('ask', session), body: { question }, ...options }),
     inspect: (session, options = {}) => request(to, { path: pathOf('inspect', session), ...options }),
@@ -137,6 +147,11 @@ async function rest(to: Connection, session: string, options: FollowOptions): Pr
     if (!GOES_ON.includes(seen.phase)) return seen;
     options.signal?.throwIfAborted();
   }
+}
+
+function encoded(images: readonly FileData[] = []): { images?: object } {
+  if (images.length === 0) return {};
+  return { images: images.map(({ mediaType, data }) => ({ mediaType, data: toBase64(data) })) };
 }
 
 /** Leaves out what is not there, so that it is not sent. */

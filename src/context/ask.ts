@@ -3,12 +3,12 @@
  * The same prefix, so that a provider's cache still hits. Nothing of it enters the transcript.
  */
 
-import type { ModelRequest } from '../core/message.ts';
+import type { View } from '../core/message.ts';
 import { phase } from '../core/phase.ts';
 import type { State } from '../core/state.ts';
 import { buildRequest, type Surroundings } from './build.ts';
 
-export function askRequest(s: State, question: string, around: Surroundings): ModelRequest {
+export function askRequest(s: State, question: string, around: Surroundings): View {
   const request = buildRequest(s, around);
   const text =
     `[outlast] A question about this work, from somebody who looks in. The work is ${phase(s)}. Answer it in words, from ` +

@@ -5,12 +5,15 @@
  *     (live objects, unknown effects, open decisions, the time) stands in the last message and nowhere else.
  * C2  Every call is followed by exactly one result. Results come from settlements, never from prose.
  * C3  No empty message or block, no half character reaches a provider.
+ * C4  Files stand in the view as references; whoever performs the call reads their bytes. What is not shown is named.
  */
 
-import type { ModelRequest, Part, RequestMessage, ToolSpec } from '../core/message.ts';
+import { nameOf } from '../core/file.ts';
+import type { Message, Part, ToolSpec, View, ViewMessage } from '../core/message.ts';
 import type { Item, State } from '../core/state.ts';
 import { clip } from '../lib/text.ts';
 import { systemPrompt } from './prompt/system.ts';
+import { shownFrom } from './shown.ts';
 import { present } from './tail.ts';
 
 export interface Surroundings {
@@ -19,9 +22,14 @@ export interface Surroundings {
   readonly briefing: string;
 }
 
-export function buildRequest(s: State, around: Surroundings): ModelRequest {
+export function buildRequest(s: State, around: Surroundings): View {
   const { outputChars } = s.contract.limits;
-  const past = s.transcript.flatMap((item) => render(item, outputChars));
+  const isWithheld = (item: Item): boolean => item.kind !== 'note' && s.withheld.includes(item.turn);
+  const from = shownFrom(s.transcript, isWithheld);
+  const past = s.transcript.flatMap((item, at) => {
+    const hidden = isWithheld(item) ? REFUSED : at < from ? CROWDED : null;
+    return render(item, outputChars, hidden);
+  });
   return {
     system: systemPrompt(around.briefing),
     tools: around.tools,
@@ -29,15 +37,16 @@ export function buildRequest(s: State, around: Surroundings): ModelRequest {
   };
 }
 
-function render(item: Item, outputChars: number): readonly RequestMessage[] {
+/** Why files are only named. */
+const CROWDED = 'not shown here: newer files take its place';
+const REFUSED = 'not shown: the provider refused a request that held it';
+
+function render(item: Item, outputChars: number, hidden: string | null): readonly ViewMessage[] {
   switch (item.kind) {
     case 'message':
-      return [
-        {
-          role: 'user',
-          text: item.message.from === 'person' ? item.message.text : mark(item.message.text, outputChars),
-        },
-      ];
+      return item.message.from === 'person'
+        ? said(item.message, hidden)
+        : [{ role: 'user', text: mark(item.message.text, outputChars) }];
     case 'note':
       return [{ role: 'user', text: mark(item.text, outputChars) }];
     case 'reply': {
@@ -48,7 +57,7 @@ function render(item: Item, outputChars: number): readonly RequestMessage[] {
           { role: 'user', text: mark('The text above was cut off; the person saw it so far.', outputChars) },
         ];
       }
-      const parts = item.parts.filter(isSaid);
+      const parts = item.parts.filter(isSaid).map((part) => (hidden === null ? part : named(part, hidden)));
       if (parts.length === 0) return [];
       const results = item.results.map((result) => ({
         ...result,
@@ -63,6 +72,19 @@ function render(item: Item, outputChars: number): readonly RequestMessage[] {
     }
   }
 }
+
+function said({ id, text, images }: Message, hidden: string | null): readonly ViewMessage[] {
+  if (images.length === 0) return [{ role: 'user', text }];
+  const called = images.map((image, at) => ({ ...image, name: nameOf(image, `${id}.${at + 1}`) }));
+  if (hidden === null) return [{ role: 'user', text, images: called }];
+  return [
+    { role: 'user', text },
+    { role: 'user', text: mark(called.map(({ name }) => `[${name}: ${hidden}]`).join('\n'), Infinity) },
+  ];
+}
+
+const named = (part: Part, hidden: string): Part =>
+  part.type === 'file' ? { type: 'text', text: `[${nameOf(part)}: ${hidden}]` } : part;
 
 /** What the runtime says, so that a model never takes it for a person. It can hold a result that came late. */
 const mark = (text: string, max: number): string => `[outlast] ${clip(text, max)}`;

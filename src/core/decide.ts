@@ -6,15 +6,18 @@
 import { oneLine } from '../lib/text.ts';
 import { OutlastError } from './error.ts';
 import type { DecisionAnswer, EventBody, Limits } from './event.ts';
+import type { FileRef } from './file.ts';
 import { type DecisionId, type MessageId, mint, type Owner } from './ids.ts';
 import type { Receipt, When } from './message.ts';
 import { phase } from './phase.ts';
+import { digestOf } from './slices/inbox.ts';
 import { openDecisions, type State } from './state.ts';
 
 export interface Contract {
   readonly owner: Owner;
   readonly persist: boolean;
   readonly message: string;
+  readonly images?: readonly FileRef[];
   readonly title?: string;
   readonly model: string;
   readonly tools: readonly string[];
@@ -25,7 +28,7 @@ export interface Contract {
 const MESSAGE_MAX = 200_000;
 
 export function start(contract: Contract): readonly EventBody[] {
-  const { message, title, ...rest } = contract;
+  const { message, images = [], title, ...rest } = contract;
   checkText(message);
   return [
     { kind: 'session.started', ...rest, objective: message, title: title ?? oneLine(message, 60) },
@@ -34,6 +37,7 @@ export function start(contract: Contract): readonly EventBody[] {
       message: 'm1' as MessageId,
       key: null,
       text: message,
+      images,
       when: 'next',
       rule: 'starts turn 1',
     },
@@ -45,12 +49,16 @@ export type Sent =
   | { readonly events: readonly EventBody[]; readonly message: MessageId; readonly rule: string };
 
 /** `send`: one call for every state. A key that was used is answered with its first receipt. */
-export function send(s: State, text: string, options: { key: string | null; when: When }): Sent {
-  const { key, when } = options;
+export function send(
+  s: State,
+  text: string,
+  options: { key: string | null; when: When; images?: readonly FileRef[] },
+): Sent {
+  const { key, when, images = [] } = options;
   checkText(text);
   const first = key !== null && Object.hasOwn(s.inbox.receipts, key) ? s.inbox.receipts[key] : undefined;
   if (first) {
-    if (first.digest !== `${when}:${text}`) {
+    if (first.digest !== digestOf({ text, images, when })) {
       throw new OutlastError('key.conflict', `The key was used before with another message.`, {
         next: 'use a new key for a new message',
       });
@@ -65,7 +73,7 @@ export function send(s: State, text: string, options: { key: string | null; when
   }
   const message = mint.message(s.counters);
   const rule = ruleOf(s, when);
-  return { message, rule, events: [{ kind: 'message.accepted', message, key, text, when, rule }] };
+  return { message, rule, events: [{ kind: 'message.accepted', message, key, text, images, when, rule }] };
 }
 
 /** The rule that applies to a message accepted in this state, in words. */

@@ -9,6 +9,7 @@
 
 import type { Json } from '../lib/json.ts';
 import type { Capability, Evidence, Finding, Outcome } from './capability.ts';
+import type { FileRef } from './file.ts';
 import type { BlobRef, CallId, CellId, DecisionId, EffectId, MessageId, Owner, TimerId } from './ids.ts';
 import type { Finish, Part, Usage, When } from './message.ts';
 
@@ -129,6 +130,8 @@ export type EventBody =
       readonly message: MessageId;
       readonly key: string | null;
       readonly text: string;
+      /** Since version 2. */
+      readonly images: readonly FileRef[];
       readonly when: When;
       readonly rule: string;
     }
@@ -369,4 +372,7 @@ export const VERSIONS: Readonly<Record<EventKind, number>> = {
   'progress.noted': 2,
   'decision.requested': 2,
   'timer.set': 2,
+  'message.accepted': 2,
+  /** Version 2 has parts of the kinds `file` and `source`. */
+  'model.completed': 2,
 };

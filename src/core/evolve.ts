@@ -39,6 +39,7 @@ export const initialState: State = {
   turns: 0,
   lastTurn: null,
   transcript: [],
+  withheld: [],
   effects: { open: [], closed: [] },
   heap: {
     chain: null,

@@ -3,18 +3,35 @@
  *
  * Reply parts are kept byte for byte: `meta` is the provider's metadata (signatures, item ids) and is sent back
  * exactly as it came, whether or not we understand it.
+ *
+ * The log, the state and the view hold references to files, a request holds their bytes; the types below are made for
+ * both (`File`), so that no request can leave with a reference in it.
  */
 
 import type { Json } from '../lib/json.ts';
+import type { FileData, FileRef } from './file.ts';
 import type { CallId, MessageId } from './ids.ts';
 
 export type Meta = { readonly [provider: string]: Json };
 
 /** One part of a model's reply, in the order in which the parts began. */
-export type Part =
+export type Part = PartWith<FileRef>;
+
+export type PartWith<File> =
   | { readonly type: 'text'; readonly text: string; readonly meta?: Meta }
   | { readonly type: 'reasoning'; readonly text: string; readonly meta?: Meta }
+  | ({ readonly type: 'file'; readonly meta?: Meta } & File)
+  | SourcePart
   | ToolCallPart;
+
+/** What a provider's own search found. It is kept for people; no provider takes it back. */
+export interface SourcePart {
+  readonly type: 'source';
+  readonly title: string;
+  /** Null for a document. */
+  readonly url: string | null;
+  readonly meta?: Meta;
+}
 
 export interface ToolCallPart {
   readonly type: 'tool-call';
@@ -51,9 +68,15 @@ export interface ToolSpec {
   readonly input: Json;
 }
 
-export type RequestMessage =
-  | { readonly role: 'user'; readonly text: string }
-  | { readonly role: 'assistant'; readonly parts: readonly Part[] }
+export type RequestMessage = MessageWith<FileData, FileData>;
+export type RequestPart = PartWith<FileData>;
+
+/** A message of the view, with references: `name` is what the image is called in words. */
+export type ViewMessage = MessageWith<FileRef & { readonly name: string }, FileRef>;
+
+type MessageWith<Image, File> =
+  | { readonly role: 'user'; readonly text: string; readonly images?: readonly Image[] }
+  | { readonly role: 'assistant'; readonly parts: readonly PartWith<File>[] }
   | {
       readonly role: 'tool';
       readonly results: readonly ({ readonly call: CallId; readonly tool: string } & CallResult)[];
@@ -68,12 +91,18 @@ export interface ModelRequest {
   readonly isAside?: true;
 }
 
+/** A request before its files are read. */
+export interface View extends Omit<ModelRequest, 'messages'> {
+  readonly messages: readonly ViewMessage[];
+}
+
 /** When a message is read: before the next model call, after the current response, or at once. */
 export type When = 'next' | 'later' | 'now';
 
 export interface Message {
   readonly id: MessageId;
   readonly text: string;
+  readonly images: readonly FileRef[];
   /** `person` for people and programs outside; `runtime` for what the session reports to itself. */
   readonly from: 'person' | 'runtime';
   readonly when: When;

@@ -15,7 +15,7 @@ import { type CallId, type CellId, type EffectId, mint } from './ids.ts';
 import type { Message } from './message.ts';
 import { question, resolve } from './resolve.ts';
 import { nextDelivery } from './slices/heap.ts';
-import { textOf } from './slices/turn.ts';
+import { brokenBefore, isBroken, saidIn, textOf } from './slices/turn.ts';
 import { type Decision, type Effect, isUnknown, openDecisions, type State, type Step } from './state.ts';
 import { parkingAt, upkeep } from './upkeep.ts';
 
@@ -235,7 +235,10 @@ function generating(
 }
 
 function acting(s: State, number: number, step: Extract<Step, { phase: 'acting' }>): Next {
-  if (step.calls.length === 0) return surface(s, number, step);
+  if (step.calls.length === 0 || step.finish === 'refusal') return surface(s, number, step);
+  if (isBroken(step.parts) && brokenBefore(s, number) >= BROKEN_RETRIES) {
+    return choose({ kind: 'turn.failed', turn: number, code: 'model.broken', reason: BROKEN });
+  }
   if (!step.noted) {
     const text = textOf(step.parts);
     return choose({ kind: 'progress.noted', turn: number, step: step.number, text, origin: null });
@@ -254,12 +257,18 @@ function acting(s: State, number: number, step: Extract<Step, { phase: 'acting' 
   return join([plans, suspend(s, step)]);
 }
 
+/** A model that is told of its cut calls may do better. It is not told a third time: each try costs its whole limit. */
+const BROKEN_RETRIES = 2;
+const BROKEN =
+  `The model's calls came cut off or malformed ${BROKEN_RETRIES + 1} times in a row. None of them was run. ` +
+  'Ask for less at once, or in other words.';
+
 function firstCode<C extends { part: { tool: string } }>(calls: readonly C[]): C | undefined {
   return calls.find((call) => call.part.tool === 'code');
 }
 
 function surface(s: State, number: number, step: Extract<Step, { phase: 'acting' }>): Next {
-  const text = textOf(step.parts);
+  const text = saidIn(step.parts);
   if (step.finish === 'refusal') {
     const reason = `The model refused${text === '' ? '.' : `: ${text}`}`;
     return choose({ kind: 'turn.failed', turn: number, code: 'model.refused', reason });

@@ -26,6 +26,8 @@ export interface State {
   readonly turns: number;
   readonly lastTurn: ClosedTurn | null;
   readonly transcript: readonly Item[];
+  /** Turns whose files are shown to no model any more: a provider refused a request that held them. */
+  readonly withheld: readonly number[];
   readonly effects: Effects;
   readonly heap: Heap;
   readonly decisions: readonly Decision[];

@@ -34,6 +34,7 @@ const UPCASTS: Partial<Record<EventKind, Readonly<Record<number, Upcast>>>> = {
   'timer.set': {
     1: ({ cell, guestCall, ...body }) => ({ ...body, origin: { by: 'cell', cell, guestCall } }),
   },
+  'message.accepted': { 1: (body) => ({ ...body, images: [] }) },
 };
 
 export function encode(event: Event): LogRow {

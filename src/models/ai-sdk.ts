@@ -1,8 +1,10 @@
 /**
  * The part of the AI SDK's language-model interface that the adapter uses, by structure and not by import.
  *
- * K1  Versions 3 and 4 of the interface fit alike: nothing that differs between them is named here.
- * K2  A stream part of a kind that is not named here carries nothing that a `ModelReply` can hold; it is ignored.
+ * K1  Versions 3 and 4 of the interface fit alike, but for the bytes of a file, which version 4 wraps (`FileBytes`).
+ * K2  A stream part of a kind that is not named here carries nothing that a `ModelReply` can hold; it is ignored. These
+ *     are warnings, the response's id, raw chunks, and what belongs to tools that the provider runs itself, of which we
+ *     ask for none.
  */
 
 import type { Json } from '../lib/json.ts';
@@ -37,8 +39,8 @@ export interface FunctionTool {
 
 export type PromptMessage = { providerOptions?: ProviderOptions } & (
   | { role: 'system'; content: string }
-  | { role: 'user'; content: TextPart[] }
-  | { role: 'assistant'; content: (TextPart | ReasoningPart | CallPart)[] }
+  | { role: 'user'; content: (TextPart | FilePart)[] }
+  | { role: 'assistant'; content: (TextPart | ReasoningPart | FilePart | CallPart)[] }
   | { role: 'tool'; content: ResultPart[] }
 );
 
@@ -47,6 +49,16 @@ export interface TextPart {
   text: string;
   providerOptions?: ProviderOptions;
 }
+
+export interface FilePart {
+  type: 'file';
+  mediaType: string;
+  data: FileBytes;
+  providerOptions?: ProviderOptions;
+}
+
+/** Bare bytes in version 3, `{ type: 'data', data }` in version 4. No type fits both; who makes one knows the version. */
+export type FileBytes = never;
 
 export interface ReasoningPart {
   type: 'reasoning';
@@ -85,6 +97,13 @@ export type StreamPart = Metadata &
         /** The arguments as the model wrote them: JSON text, or what was to become it. */
         readonly input: string;
       } & OfProvider)
+    /** Version 4 has files of a kind of their own for what was drawn on the way. */
+    | { readonly type: 'file' | 'reasoning-file'; readonly mediaType: string; readonly data: unknown }
+    | {
+        readonly type: 'source';
+        readonly title?: string | undefined;
+        readonly url?: string | undefined;
+      }
     | { readonly type: 'error'; readonly error: unknown }
     | { readonly type: 'finish'; readonly finishReason: FinishReason; readonly usage: StreamUsage }
   );

@@ -12,7 +12,7 @@ import type { ModelRequest } from '../core/message.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { CallOptions, LanguageModelLike, ProviderOptions, StreamPart } from './ai-sdk.ts';
 import { type GenerateOptions, type Model, ModelError, type ModelReply } from './port.ts';
-import { toCall } from './prompt.ts';
+import { type Dialect, toCall } from './prompt.ts';
 import { toModelError } from './provider-error.ts';
 import { newDraft, take, toReply } from './reply.ts';
 
@@ -80,8 +80,14 @@ function callOptions(
   const merged = { ...ours, ...providerOptions };
   for (const [provider, options] of Object.entries(ours))
     merged[provider] = { ...options, ...merged[provider] };
-  return { ...toCall(request), providerOptions: merged };
+  return { ...toCall(request, dialectOf(model)), providerOptions: merged };
 }
+
+/** Of the providers only Google's takes back what its model drew; the others' clients drop such a part or fail at it. */
+const dialectOf = ({ provider, specificationVersion }: LanguageModelLike): Dialect => ({
+  takesModelFiles: provider.startsWith('google'),
+  tagsBytes: specificationVersion === 'v4',
+});
 
 /**
  * A session outlives what a provider keeps, so OpenAI's items are not stored there. For models that reason, the SDK

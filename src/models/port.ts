@@ -6,21 +6,13 @@
  * M3  When `signal` aborts, `generate` rejects soon with `ModelError` of code `aborted` and the text so far.
  */
 
-import type { Finish, Meta, ModelRequest, Usage } from '../core/message.ts';
-import type { Json } from '../lib/json.ts';
+import type { Finish, ModelRequest, RequestPart, ToolCallPart, Usage } from '../core/message.ts';
 
-/** A part as a provider sends it; the runtime mints the ids of the calls. */
-export type ReplyPart =
-  | { readonly type: 'text'; readonly text: string; readonly meta?: Meta }
-  | { readonly type: 'reasoning'; readonly text: string; readonly meta?: Meta }
-  | {
-      readonly type: 'tool-call';
-      readonly tool: string;
-      readonly input: Json;
-      /** Set when the arguments were cut or are no JSON object; then `input` is `{}`. */
-      readonly broken?: string;
-      readonly meta?: Meta;
-    };
+/**
+ * A part as a provider sends it; the runtime mints the ids of the calls. `broken` is set when the arguments were cut or
+ * are no JSON object; then `input` is `{}`.
+ */
+export type ReplyPart = Exclude<RequestPart, ToolCallPart> | Omit<ToolCallPart, 'call'>;
 
 export interface ModelReply {
   /** In the order in which the parts began. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CallId } from '../core/ids.ts';
-import type { Part, RequestMessage } from '../core/message.ts';
+import type { RequestPart as Part, RequestMessage } from '../core/message.ts';
 import { toCall } from './prompt.ts';
 
 const call = (n: number): CallId => `call_${n}` as CallId;
@@ -106,5 +106,35 @@ describe('prompt', () => {
     const [message] = promptOf({ role: 'tool', results });
     const types = message?.role === 'tool' ? message.content.map(({ output }) => output.type) : [];
     expect(types).toEqual(['text', 'error-text', 'text', 'error-text', 'text', 'text']);
+  });
+
+  it('P7 puts images behind their words, wrapped for version 4', () => {
+    const data = Uint8Array.from([137, 80, 78, 71]);
+    const said: RequestMessage = { role: 'user', text: 'look', images: [{ mediaType: 'image/png', data }] };
+    const text = { type: 'text', text: 'look' };
+    expect(promptOf(said)).toMatchObject([
+      { role: 'user', content: [text, { type: 'file', mediaType: 'image/png', data }] },
+    ]);
+    const dialect = { takesModelFiles: false, tagsBytes: true };
+    expect(toCall({ system: '', tools: [], messages: [said] }, dialect).prompt).toMatchObject([
+      { content: [text, { type: 'file', data: { type: 'data', data } }] },
+    ]);
+  });
+
+  it('P7 gives a model its own file back only where it is taken, and names it elsewhere; sources go nowhere', () => {
+    const data = Uint8Array.from([137, 80, 78, 71]);
+    const meta = { google: { thoughtSignature: 'sig' } };
+    const drawn = assistant(
+      { type: 'source', title: 't', url: 'http://x' },
+      { type: 'file', mediaType: 'image/png', data, meta },
+    );
+    expect(promptOf(drawn)).toMatchObject([
+      { content: [{ type: 'text', text: '[image, png, 4 bytes: you made it]' }] },
+    ]);
+    const request = { system: '', tools: [], messages: [drawn] };
+    const dialect = { takesModelFiles: true, tagsBytes: false };
+    expect(toCall(request, dialect).prompt).toMatchObject([
+      { content: [{ type: 'file', mediaType: 'image/png', data, providerOptions: meta }] },
+    ]);
   });
 });

@@ -10,13 +10,18 @@
  * P4  A call and its result carry our own id. A provider's call ids are never used.
  * P5  Text is well-formed Unicode, and arguments are a JSON object.
  * P6  Names of tools fit every provider's rule, also those that a model made up.
+ * P7  Images stand behind the words that they came with. A file that a model made goes back to a provider that takes
+ *     files from models, byte for byte; to another one it is named in words. Sources go back to none.
  */
 
-import type { ModelRequest, Part, RequestMessage, ResultStatus, ToolSpec } from '../core/message.ts';
+import { nameOf } from '../core/file.ts';
+import type { ModelRequest, RequestMessage, RequestPart, ResultStatus, ToolSpec } from '../core/message.ts';
 import { isRecord, type Json } from '../lib/json.ts';
 import type {
   CallOptions,
   CallPart,
+  FileBytes,
+  FilePart,
   FunctionTool,
   PromptMessage,
   ProviderOptions,
@@ -24,25 +29,35 @@ import type {
   TextPart,
 } from './ai-sdk.ts';
 
+/** In what the models of the SDK differ, where files are concerned. */
+export interface Dialect {
+  readonly takesModelFiles: boolean;
+  readonly tagsBytes: boolean;
+}
+
+const PLAIN: Dialect = { takesModelFiles: false, tagsBytes: false };
+
 /** The part of the call that is made from the request alone. */
-export function toCall(request: ModelRequest): Pick<CallOptions, 'prompt' | 'tools'> {
-  const prompt = toPrompt(request);
+export function toCall(request: ModelRequest, dialect = PLAIN): Pick<CallOptions, 'prompt' | 'tools'> {
+  const prompt = toPrompt(request, dialect);
   return request.tools.length === 0 ? { prompt } : { prompt, tools: request.tools.map(toTool) };
 }
 
-function toPrompt({ system, messages }: ModelRequest): PromptMessage[] {
+function toPrompt({ system, messages }: ModelRequest, dialect: Dialect): PromptMessage[] {
   const rules: PromptMessage[] = isBlank(system) ? [] : [{ role: 'system', content: wellFormed(system) }];
-  return withCachePoints([...rules, ...messages.flatMap((message) => toMessage(message) ?? [])]);
+  return withCachePoints([...rules, ...messages.flatMap((message) => toMessage(message, dialect) ?? [])]);
 }
 
-function toMessage(message: RequestMessage): PromptMessage | undefined {
+function toMessage(message: RequestMessage, dialect: Dialect): PromptMessage | undefined {
   switch (message.role) {
-    case 'user':
-      return isBlank(message.text)
-        ? undefined
-        : { role: 'user', content: [{ type: 'text', text: wellFormed(message.text) }] };
+    case 'user': {
+      const text = isBlank(message.text) ? [] : [{ type: 'text' as const, text: wellFormed(message.text) }];
+      const images = (message.images ?? []).map(({ mediaType, data }) => toFile(mediaType, data, dialect));
+      const content = [...text, ...images];
+      return content.length === 0 ? undefined : { role: 'user', content };
+    }
     case 'assistant': {
-      const content = withoutLastReasoning(message.parts.flatMap((part) => toPart(part) ?? []));
+      const content = withoutLastReasoning(message.parts.flatMap((part) => toPart(part, dialect) ?? []));
       return content.length === 0 ? undefined : { role: 'assistant', content };
     }
     case 'tool': {
@@ -60,9 +75,9 @@ function toMessage(message: RequestMessage): PromptMessage | undefined {
   }
 }
 
-type AssistantPart = TextPart | ReasoningPart | CallPart;
+type AssistantPart = TextPart | ReasoningPart | FilePart | CallPart;
 
-function toPart(part: Part): AssistantPart | undefined {
+function toPart(part: RequestPart, dialect: Dialect): AssistantPart | undefined {
   const meta = part.meta === undefined ? {} : { providerOptions: part.meta as ProviderOptions };
   switch (part.type) {
     case 'text':
@@ -72,11 +87,23 @@ function toPart(part: Part): AssistantPart | undefined {
       return (part.text === '' && part.meta === undefined) || LONE_SURROGATE.test(part.text)
         ? undefined
         : { type: 'reasoning', text: part.text, ...meta };
+    case 'file': {
+      const { mediaType, data } = part;
+      if (dialect.takesModelFiles) return { ...toFile(mediaType, data, dialect), ...meta };
+      return { type: 'text', text: `[${nameOf({ mediaType, bytes: data.length })}: you made it]` };
+    }
+    case 'source':
+      return undefined;
     case 'tool-call': {
       const input = part.broken === undefined && isRecord(part.input) ? wellFormedJson(part.input) : {};
       return { type: 'tool-call', toolCallId: part.call, toolName: toolName(part.tool), input, ...meta };
     }
   }
+}
+
+function toFile(mediaType: string, bytes: Uint8Array, { tagsBytes }: Dialect): FilePart {
+  const data = tagsBytes ? { type: 'data', data: bytes } : bytes;
+  return { type: 'file', mediaType, data: data as FileBytes };
 }
 
 function withoutLastReasoning(parts: readonly AssistantPart[]): AssistantPart[] {

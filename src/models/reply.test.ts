@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FinishReason, StreamPart } from './ai-sdk.ts';
+import type { ReplyPart } from './port.ts';
 import { newDraft, take, toReply } from './reply.ts';
 
 const usage = { inputTokens: { total: 3, cacheRead: undefined }, outputTokens: { total: undefined } };
@@ -135,13 +136,52 @@ describe('reply', () => {
       { type: 'tool-input-start', id: 'w', toolName: 'web', providerExecuted: true },
       { ...call('w', 'web', '{}'), providerExecuted: true } as StreamPart,
       { type: 'tool-result', toolCallId: 'w', toolName: 'web', result: {} } as unknown as StreamPart,
-      { type: 'source', id: 's', url: 'http://x' } as unknown as StreamPart,
-      { type: 'file', mediaType: 'image/png', data: '' } as unknown as StreamPart,
       { type: 'custom', kind: 'a.b' } as unknown as StreamPart,
       { type: 'text-start', id: '0' },
       { type: 'text-delta', id: '0', delta: 'found' },
       end('stop'),
     );
     expect(parts).toEqual([{ type: 'text', text: 'found' }]);
+  });
+
+  it('R7 keeps files byte for byte, in their places, with their metadata; sources for people', () => {
+    const bytes = Uint8Array.from([137, 80, 78, 71, 0, 255]);
+    const data = Buffer.from(bytes).toString('base64');
+    const meta = { google: { thoughtSignature: 'sig==' } };
+    const file = (more: object) =>
+      ({ type: 'file', mediaType: 'image/png', ...more }) as unknown as StreamPart;
+    const parts = partsOf(
+      { type: 'text-start', id: '0' },
+      { type: 'text-delta', id: '0', delta: 'Here:' },
+      file({ data, providerMetadata: meta }),
+      file({ data: bytes }),
+      file({ data: { type: 'data', data }, type: 'reasoning-file' }),
+      { type: 'source', sourceType: 'url', id: 's', url: 'http://x', title: 'X' } as unknown as StreamPart,
+      end('stop'),
+    );
+    const kept = { type: 'file', mediaType: 'image/png', data: bytes };
+    expect(parts).toEqual([
+      { type: 'text', text: 'Here:' },
+      { ...kept, meta },
+      kept,
+      kept,
+      { type: 'source', title: 'X', url: 'http://x' },
+    ]);
+  });
+
+  it('R7 tells in words of a file that cannot be kept: too large, or an address only', () => {
+    const file = (data: unknown) => ({ type: 'file', mediaType: 'image/png', data }) as unknown as StreamPart;
+    const parts = partsOf(
+      file(new Uint8Array(5 * 1024 * 1024 + 1)),
+      file({ type: 'url', url: new URL('http://x/y') }),
+      end('stop'),
+    );
+    expect(parts).toMatchObject([
+      { type: 'text', text: '[image, png, 5.0 MB: too large to keep, 5.0 MB is the most.]' },
+      { type: 'text', text: expect.stringContaining('as an address only') },
+    ]);
+    const four = new Uint8Array(4 * 1024 * 1024);
+    const many = partsOf(file(four), file(four), file(four), file(four), end('stop')) as readonly ReplyPart[];
+    expect(many.map((part) => part.type)).toEqual(['file', 'file', 'file', 'text']);
   });
 });

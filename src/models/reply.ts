@@ -7,9 +7,12 @@
  *     makes it `broken`, whatever the reason for stopping says. `{}` is also what is left of arguments that never came.
  * R4  A stream that did not say why it ended, or that promised calls and brought none, is no reply (M2).
  * R5  A provider's call ids only join the pieces of one call. They may be empty and may repeat.
- * R6  What the provider ran itself, files and sources are not parts of a reply.
+ * R6  What the provider ran itself is no part of a reply.
+ * R7  A file is kept byte for byte. One that is too large to keep, or that stands at an address only, is told in words:
+ *     a reply never silently lacks what the model made. A source is kept for people.
  */
 
+import { FILE_BYTES, nameOf, SHOWN_BYTES, sizeOf } from '../core/file.ts';
 import type { Finish, Meta, Usage } from '../core/message.ts';
 import { isRecord, type Json, toJson } from '../lib/json.ts';
 import type { StreamPart, StreamUsage } from './ai-sdk.ts';
@@ -27,6 +30,8 @@ export interface Draft {
 type Slot = { readonly id: string; meta?: Meta } & (
   | { readonly type: 'text' | 'reasoning'; text: string }
   | { readonly type: 'tool-call'; readonly tool: string; input: string | null }
+  | { readonly type: 'file'; readonly mediaType: string; readonly data: Uint8Array }
+  | { readonly type: 'source'; readonly title: string; readonly url: string | null }
 );
 
 export const newDraft = (): Draft => ({ slots: [], text: '', finish: null });
@@ -52,6 +57,13 @@ export function take(draft: Draft, part: StreamPart): void {
       break;
     case 'reasoning-end':
       addProse(draft, 'reasoning', part, '');
+      break;
+    case 'file':
+    case 'reasoning-file':
+      addMeta(addFile(draft, part), part);
+      break;
+    case 'source':
+      addMeta(addSource(draft, part), part);
       break;
     case 'tool-input-start':
       if (!part.providerExecuted) addMeta(openCall(draft, part.id, part.toolName), part);
@@ -84,6 +96,7 @@ export function toReply({ slots, finish }: Draft): ModelReply | { readonly incom
       return { parts, finish: FINISH[unified], usage };
     case 'other':
       if (raw === undefined) return { incomplete: 'it ended without its end mark' };
+      if (REFUSED.test(raw)) return { parts, finish: 'refusal', usage };
       return { parts, finish: hasCalls ? 'tool-calls' : 'other', usage };
     default:
       return { incomplete: `it ended with ${raw ?? unified}` };
@@ -91,6 +104,9 @@ export function toReply({ slots, finish }: Draft): ModelReply | { readonly incom
 }
 
 const FINISH = { length: 'length', 'content-filter': 'refusal' } as const satisfies Record<string, Finish>;
+
+/** Google's newer words for a refusal, which the SDK does not know: `IMAGE_PROHIBITED_CONTENT`, `MODEL_ARMOR`. */
+const REFUSED = /SAFETY|PROHIBITED|RECITATION|MODEL_ARMOR/;
 
 /** Why calls cannot be trusted, by the reason for stopping (R3). */
 const CUT: { readonly [unified: string]: string | undefined } = {
@@ -114,6 +130,39 @@ function addProse(draft: Draft, type: Prose['type'], piece: Piece, delta: string
   const slot = draft.slots.findLast(isOwner) ?? openProse(draft, type, piece.id);
   slot.text += delta;
   addMeta(slot, piece);
+}
+
+function addFile(
+  draft: Draft,
+  { mediaType, data }: Extract<StreamPart, { type: 'file' | 'reasoning-file' }>,
+): Slot {
+  const bytes = bytesOf(data);
+  const kept = draft.slots.reduce((sum, slot) => sum + (slot.type === 'file' ? slot.data.length : 0), 0);
+  const fits = bytes !== null && bytes.length <= FILE_BYTES && kept + bytes.length <= SHOWN_BYTES;
+  const slot: Slot = fits
+    ? { type: 'file', id: '', mediaType, data: bytes }
+    : { type: 'text', id: '', text: `[${notKept(mediaType, bytes)}]` };
+  draft.slots.push(slot);
+  return slot;
+}
+
+function notKept(mediaType: string, bytes: Uint8Array | null): string {
+  return bytes === null
+    ? `A file of type ${mediaType} came with this reply as an address only; it was not kept.`
+    : `${nameOf({ mediaType, bytes: bytes.length })}: too large to keep, ${sizeOf(FILE_BYTES)} is the most.`;
+}
+
+/** Version 4 wraps the bytes, or gives an address instead of them. */
+function bytesOf(data: unknown): Uint8Array | null {
+  if (typeof data === 'string') return new Uint8Array(Buffer.from(data, 'base64'));
+  if (data instanceof Uint8Array) return data;
+  return isRecord(data) && data.type === 'data' ? bytesOf(data.data) : null;
+}
+
+function addSource(draft: Draft, { title, url }: Extract<StreamPart, { type: 'source' }>): Slot {
+  const slot: Slot = { type: 'source', id: '', title: title ?? url ?? '', url: url ?? null };
+  draft.slots.push(slot);
+  return slot;
 }
 
 function openCall(draft: Draft, id: string, tool: string): Call {
@@ -153,6 +202,10 @@ function toPart(slot: Slot, cut: string | undefined): ReplyPart | undefined {
       return slot.text === '' && slot.meta === undefined
         ? undefined
         : { type: 'reasoning', text: slot.text, ...meta };
+    case 'file':
+      return { type: 'file', mediaType: slot.mediaType, data: slot.data, ...meta };
+    case 'source':
+      return { type: 'source', title: slot.title, url: slot.url, ...meta };
     case 'tool-call': {
       const args = cut === undefined ? parse(slot.input) : { input: {}, broken: cut };
       return { type: 'tool-call', tool: slot.tool, ...args, ...meta };

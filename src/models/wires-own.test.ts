@@ -4,7 +4,7 @@ import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CallId } from '../core/ids.ts';
-import type { Part, RequestMessage } from '../core/message.ts';
+import type { RequestMessage, RequestPart } from '../core/message.ts';
 import { toJson } from '../lib/json.ts';
 import type { LanguageModelLike } from './ai-sdk.ts';
 import { languageModel } from './language-model.ts';
@@ -30,7 +30,7 @@ function stored(reply: ModelReply): RequestMessage {
   const parts = reply.parts.map((part, n) =>
     part.type === 'tool-call' ? { ...part, call: `call_${n}` } : part,
   );
-  return { role: 'assistant', parts: toJson(parts) as unknown as Part[] };
+  return { role: 'assistant', parts: toJson(parts) as unknown as RequestPart[] };
 }
 
 const result = (call: string): RequestMessage => ({
@@ -101,6 +101,56 @@ describe('OpenAI Responses', () => {
       parts: [{ text: 'I will not.' }],
       finish: 'refusal',
     });
+  });
+});
+
+describe('B075 each provider has its own ways to refuse', () => {
+  const frame = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
+  const chat = (delta: object, finish_reason: string | null) =>
+    frame({ id: 'c', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] });
+  const inWords = [chat({ refusal: 'I will ' }, null), chat({ refusal: 'not.' }, null), chat({}, 'stop')];
+  const [created = ''] = wire('OpenAI Responses').frames([], 'stop');
+  const response = { id: 'resp_1', created_at: 1, model: 'm', usage: { input_tokens: 1, output_tokens: 1 } };
+  const filtered = { ...response, incomplete_details: { reason: 'content_filter' } };
+  const google = (finishReason: string) =>
+    frame({ candidates: [{ content: { parts: [{ text: 'I' }] }, finishReason }] });
+
+  it.each<[string, string, readonly string[], string]>([
+    [
+      'OpenAI Responses',
+      'a filter',
+      [created, frame({ type: 'response.incomplete', response: filtered })],
+      '',
+    ],
+    ['OpenAI Chat', 'a refusal in words', inWords, 'I will not.'],
+    ['OpenAI Chat', 'a filter', [chat({ content: 'I' }, 'content_filter')], 'I'],
+    ['OpenAI-compatible', 'a refusal in words', inWords, 'I will not.'],
+    ['OpenAI-compatible', 'a filter', [chat({ content: 'I' }, 'content_filter')], 'I'],
+    [
+      'Anthropic Messages',
+      'in mid-sentence',
+      wire('Anthropic Messages').frames([{ text: 'I' }], 'refusal'),
+      'I',
+    ],
+    ...['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'IMAGE_SAFETY'].map(
+      (reason) => ['Google Gemini', reason, [google(reason)], 'I'] as [string, string, string[], string],
+    ),
+    ['Google Gemini', 'IMAGE_PROHIBITED_CONTENT', [google('IMAGE_PROHIBITED_CONTENT')], 'I'],
+    ['Google Gemini', 'MODEL_ARMOR', [google('MODEL_ARMOR')], 'I'],
+  ])('%s: %s', async (name, _, chunks, words) => {
+    server.answer({ chunks });
+    const reply = await ask(wire(name).open(server.url, 'k'), user('bad'));
+    expect(reply.finish).toBe('refusal');
+    expect(reply.parts).toMatchObject(words === '' ? [] : [{ type: 'text', text: words }]);
+  });
+});
+
+describe('a file that another model drew', () => {
+  it.each(wires.filter(({ name }) => name !== 'Google Gemini'))('is named in words to $name', async (to) => {
+    server.answer({ chunks: to.frames([{ text: 'ok' }], 'stop') });
+    const drawn: RequestPart = { type: 'file', mediaType: 'image/png', data: new Uint8Array(2048) };
+    await ask(to.open(server.url, 'k'), user('draw'), { role: 'assistant', parts: [drawn] }, user('bluer'));
+    expect(server.requests.at(-1)?.text).toContain('[image, png, 2 KB: you made it]');
   });
 });
 
@@ -175,6 +225,32 @@ describe('Google Gemini', () => {
       'signed+by/google==',
       undefined,
     ]);
+  });
+
+  it('what the model drew is kept byte for byte and goes back with its signature', async () => {
+    const data = Buffer.from([137, 80, 78, 71, 0, 255, 254]).toString('base64');
+    const parts = [
+      { text: 'Here it is.' },
+      { inlineData: { mimeType: 'image/png', data }, thoughtSignature: 'drawn+by/google==' },
+    ];
+    const frame = { candidates: [{ content: { parts }, finishReason: 'STOP' }] };
+    server.answer(
+      { chunks: [`data: ${JSON.stringify(frame)}\n\n`] },
+      { chunks: wire('Google Gemini').frames([{ text: 'ok' }], 'stop') },
+    );
+    const reply = await ask(open(), user('draw'));
+    expect(reply.parts).toMatchObject([
+      { type: 'text', text: 'Here it is.' },
+      { type: 'file', mediaType: 'image/png', data: new Uint8Array(Buffer.from(data, 'base64')) },
+    ]);
+    await ask(
+      open(),
+      user('draw'),
+      { role: 'assistant', parts: reply.parts as RequestPart[] },
+      user('bluer'),
+    );
+    const [, model] = body().contents as { parts: object[] }[];
+    expect(model?.parts).toEqual(parts);
   });
 
   it('B075 a prompt that was blocked is a refusal and no cut stream', async () => {

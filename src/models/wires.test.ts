@@ -2,7 +2,7 @@
 // error that need no wire have their own tests.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CallId } from '../core/ids.ts';
-import type { CallResult, ModelRequest, Part, RequestMessage } from '../core/message.ts';
+import type { CallResult, ModelRequest, RequestMessage, RequestPart } from '../core/message.ts';
 import { isRecord, toJson } from '../lib/json.ts';
 import { languageModel } from './language-model.ts';
 import { ModelError, type ModelReply, type ReplyPart } from './port.ts';
@@ -204,6 +204,36 @@ describe.each(wires)('$name', (wire) => {
     expect(sent()).not.toContain('same');
   });
 
+  it('images reach the wire byte for byte, behind their words, each time again', async () => {
+    const bytes = Uint8Array.from({ length: 300 }, (_, at) => (at * 7) % 256);
+    const second = Uint8Array.from([255, 216, 255, 0, 1]);
+    const images = [
+      { mediaType: 'image/png', data: bytes },
+      { mediaType: 'image/jpeg', data: second },
+    ];
+    const ok = { chunks: wire.frames([{ text: 'ok' }], 'stop') };
+    server.answer(ok, ok);
+    await ask([{ role: 'user', text: 'look at this', images }]);
+    await ask([{ role: 'user', text: 'look at this', images }, stored(said('a cat')), user('and now?')]);
+    for (const at of [0, 1]) {
+      const found = imagesIn(JSON.parse(sent(at)));
+      expect(found).toEqual([
+        ['image/png', Buffer.from(bytes).toString('base64')],
+        ['image/jpeg', Buffer.from(second).toString('base64')],
+      ]);
+      expect(sent(at).indexOf('look at this')).toBeLessThan(sent(at).indexOf(found[0]?.[1] ?? '?'));
+    }
+  });
+
+  it('B110 a body that is too large is refused for good, not tried again', async () => {
+    server.answer({ status: 413, chunks: [wire.error('request_too_large', 'the body is too large')] });
+    const images = [{ mediaType: 'image/png', data: new Uint8Array(9) }];
+    expect(await refused([{ role: 'user', text: 'look', images }])).toMatchObject({
+      code: 'refused_request',
+      retry: false,
+    });
+  });
+
   it('B075 a refusal without content is a reply of its own kind', async () => {
     server.answer({ chunks: wire.frames([], 'refusal') }, { chunks: wire.frames([{ text: 'ok' }], 'stop') });
     const refusal = await ask();
@@ -213,8 +243,12 @@ describe.each(wires)('$name', (wire) => {
   });
 
   it('B004 nothing empty is ever sent: aborted turns, bare reasoning, silent results', async () => {
-    const half: Part = { type: 'reasoning', text: 'hm', meta: { anthropic: { signature: 's' }, google: {} } };
-    const tool: Part = { type: 'tool-call', call: call(1), tool: 'read', input: {} };
+    const half: RequestPart = {
+      type: 'reasoning',
+      text: 'hm',
+      meta: { anthropic: { signature: 's' }, google: {} },
+    };
+    const tool: RequestPart = { type: 'tool-call', call: call(1), tool: 'read', input: {} };
     server.answer({ chunks: wire.frames([{ text: 'ok' }], 'stop') });
     await ask([
       user('one'),
@@ -246,7 +280,7 @@ function stored(reply: ModelReply, firstCall = 1): RequestMessage {
   const parts = reply.parts.map((part) =>
     part.type === 'tool-call' ? { ...part, call: call(next++) } : part,
   );
-  return { role: 'assistant', parts: toJson(parts) as unknown as Part[] };
+  return { role: 'assistant', parts: toJson(parts) as unknown as RequestPart[] };
 }
 
 function results(...list: readonly [CallId, CallResult['status'], string][]): RequestMessage {
@@ -255,6 +289,25 @@ function results(...list: readonly [CallId, CallResult['status'], string][]): Re
     results: list.map(([id, status, text]) => ({ call: id, tool: 'read', status, text })),
   };
 }
+
+/** The images in a request body, whatever its format: type and base64. */
+function imagesIn(value: unknown): (readonly [mediaType: string, data: string])[] {
+  if (typeof value === 'string') {
+    const [, type, data] = /^data:([^;]+);base64,(.*)$/.exec(value) ?? [];
+    return type === undefined || data === undefined ? [] : [[type, data]];
+  }
+  if (Array.isArray(value)) return value.flatMap(imagesIn);
+  if (!isRecord(value)) return [];
+  const type = value.media_type ?? value.mimeType;
+  if (typeof type === 'string' && typeof value.data === 'string') return [[type, value.data]];
+  return Object.values(value).flatMap(imagesIn);
+}
+
+const said = (text: string): ModelReply => ({
+  parts: [{ type: 'text', text }],
+  finish: 'stop',
+  usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0 },
+});
 
 const textsOf = (parts: readonly ReplyPart[]): string[] =>
   parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));

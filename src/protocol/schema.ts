@@ -8,6 +8,8 @@
 
 import { z } from 'zod';
 import { AUTHORITY } from '../core/event.ts';
+import { FILE_BYTES, IMAGE_TYPES, MESSAGE_IMAGES, SHOWN_BYTES, sizeOf } from '../core/file.ts';
+import { fromBase64 } from '../lib/base64.ts';
 
 const list = <Item extends z.ZodType>(item: Item) => z.array(item).readonly();
 const count = z.int().min(0);
@@ -41,8 +43,29 @@ const limits = z
   })
   .partial();
 
+const image = z.strictObject({
+  mediaType: z.string().describe(`One of ${IMAGE_TYPES.join(', ')}.`),
+  data: z
+    .string()
+    .meta({ contentEncoding: 'base64', description: 'The bytes in base64.' })
+    .transform((text, { addIssue }) => {
+      const data = fromBase64(text);
+      if (data) return data;
+      addIssue('no base64');
+      return z.NEVER;
+    }),
+});
+
+const images = list(image)
+  .optional()
+  .describe(
+    `At most ${MESSAGE_IMAGES}, of ${sizeOf(FILE_BYTES)} each and ${sizeOf(SHOWN_BYTES)} together. They reach the model ` +
+      'behind the words.',
+  );
+
 export const startBody = z.strictObject({
   message: z.string().describe('What to do.'),
+  images,
   persist: z.boolean().default(false).describe('Keep the session open after its first response.'),
   title: z.string().min(1).max(200).optional(),
   limits: limits.optional(),
@@ -50,6 +73,7 @@ export const startBody = z.strictObject({
 
 export const sendBody = z.strictObject({
   message: z.string(),
+  images,
   when: when
     .default('next')
     .describe(

@@ -2,10 +2,12 @@
 
 import { askRequest } from '../context/ask.ts';
 import { OutlastError } from '../core/error.ts';
+import type { SessionId } from '../core/ids.ts';
 import type { Usage } from '../core/message.ts';
 import { textOf } from '../core/slices/turn.ts';
 import type { State } from '../core/state.ts';
 import { ModelError } from '../models/port.ts';
+import { openFile, withFiles } from './files.ts';
 import type { Ports } from './ports.ts';
 
 export interface Asked {
@@ -21,17 +23,20 @@ export interface Asked {
 const QUESTION_MAX = 20_000;
 
 export async function ask(
+  session: SessionId,
   s: State,
   question: string,
-  { model, tools, briefing, clock }: Ports,
+  ports: Ports,
   outer?: AbortSignal,
 ): Promise<Asked> {
+  const { model, tools, briefing, clock } = ports;
   if (question.trim() === '' || question.length > QUESTION_MAX) {
     throw new OutlastError('message.invalid', `A question has 1 to ${QUESTION_MAX} characters.`, {
       next: 'ask in other words',
     });
   }
-  const request = askRequest(s, question, { tools: tools.specs, briefing });
+  const view = askRequest(s, question, { tools: tools.specs, briefing });
+  const request = await withFiles(view, (file) => openFile(session, file, ports));
   const limit = new AbortController();
   const over = new AbortController();
   const late = clock.sleep(s.contract.limits.modelTimeoutMs, over.signal).then(() => limit.abort());

@@ -7,6 +7,7 @@ import { summarize } from '../core/phase.ts';
 import type { State } from '../core/state.ts';
 import { encode } from '../core/upcast.ts';
 import { assert } from '../lib/assert.ts';
+import type { Blob } from '../store/port.ts';
 import { Log, type LogPorts } from './log.ts';
 
 /** The state after the append, and the events that were appended (none when the command changes nothing). */
@@ -20,6 +21,8 @@ export async function appendInput(
   ports: LogPorts,
   known: State | undefined,
   decide: (s: State) => readonly EventBody[],
+  /** What the events name; nothing of it is kept when there are none. */
+  blobs: readonly Blob[] = [],
 ): Promise<Appended> {
   const log = new Log(session, ports, known);
   for (;;) {
@@ -32,7 +35,7 @@ export async function appendInput(
       head: log.state.head,
       epoch: null,
       events: events.map(encode),
-      blobs: [],
+      blobs,
       summary: summarize(state, ports.clock.now()),
     });
     if (result.status === 'committed') {

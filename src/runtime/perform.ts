@@ -13,6 +13,7 @@ import { assert, unreachable } from '../lib/assert.ts';
 import { ModelError, type ModelReply } from '../models/port.ts';
 import type { HeapStep } from '../sandbox/port.ts';
 import { NotSent, type RunContext, type Tool } from '../tools/port.ts';
+import { openFile, withFiles } from './files.ts';
 import type { Based, Heaps, Opened } from './heaps.ts';
 import { inputOf } from './journal.ts';
 import type { Ports } from './ports.ts';
@@ -85,7 +86,8 @@ export async function perform(
 
 async function generate(s: State, by: Performer, signal: AbortSignal): Promise<ModelReply | ModelError> {
   const { model, tools, briefing, bell } = by.ports;
-  const request = buildRequest(s, { tools: tools.specs, briefing });
+  const view = buildRequest(s, { tools: tools.specs, briefing });
+  const request = await withFiles(view, (file) => openFile(by.session, file, by.ports));
   const onText = (delta: string) => bell.whisper(by.session, delta);
   const late = new ModelError('incomplete', 'The model gave no answer in time.', { retry: true });
   const reply = await withTimeout<ModelReply | ModelError>(

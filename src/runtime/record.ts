@@ -14,6 +14,8 @@ import { headImage, type State } from '../core/state.ts';
 import { unreachable } from '../lib/assert.ts';
 import { ModelError, type ModelReply } from '../models/port.ts';
 import type { HeapStep } from '../sandbox/port.ts';
+import type { Blob } from '../store/port.ts';
+import { sealFile } from './files.ts';
 import type { Based, Heaps } from './heaps.ts';
 import type { Facts } from './log.ts';
 import type { Performed, Performer } from './perform.ts';
@@ -24,7 +26,7 @@ const NOTHING: Facts = { events: [] };
 export function record(performed: Performed, s: State, by: Performer): Facts {
   switch (performed.do) {
     case 'generate':
-      return replied(performed, s, by.ports.model.name);
+      return replied(performed, s, by);
     case 'call':
       return settled(performed, s);
     case 'query':
@@ -48,7 +50,7 @@ export function record(performed: Performed, s: State, by: Performer): Facts {
   }
 }
 
-function replied({ call, reply }: Extract<Performed, { do: 'generate' }>, s: State, model: string): Facts {
+function replied({ call, reply }: Extract<Performed, { do: 'generate' }>, s: State, by: Performer): Facts {
   const { turn, step, attempt } = call;
   const current =
     s.turn?.number === turn &&
@@ -58,9 +60,9 @@ function replied({ call, reply }: Extract<Performed, { do: 'generate' }>, s: Sta
   if (!(reply instanceof ModelError)) {
     if (!current) return NOTHING;
     const { finish, usage } = reply;
-    return {
-      events: [{ kind: 'model.completed', turn, step, model, parts: partsOf(reply, s), finish, usage }],
-    };
+    const { parts, blobs } = partsOf(reply, s, by);
+    const { name: model } = by.ports.model;
+    return { events: [{ kind: 'model.completed', turn, step, model, parts, finish, usage }], blobs };
   }
   const { code, message, retry, retryAfterMs, partial } = reply;
   const failed: EventBody = { kind: 'model.failed', turn, step, code, message, retry, retryAfterMs, partial };
@@ -73,13 +75,25 @@ function replied({ call, reply }: Extract<Performed, { do: 'generate' }>, s: Sta
   return current ? { events: [failed] } : NOTHING;
 }
 
-function partsOf(reply: ModelReply, s: State): readonly Part[] {
+/** Calls get our ids; the bytes of files go into blobs of the same commit. */
+function partsOf(
+  reply: ModelReply,
+  s: State,
+  by: Performer,
+): { parts: readonly Part[]; blobs: readonly Blob[] } {
   let calls = 0;
-  return reply.parts.map((part): Part => {
-    if (part.type !== 'tool-call') return part;
-    const call: CallId = mint.call(s.counters, calls++);
-    return { ...part, call };
+  const blobs: Blob[] = [];
+  const parts = reply.parts.map((part): Part => {
+    if (part.type === 'tool-call') {
+      const call: CallId = mint.call(s.counters, calls++);
+      return { ...part, call };
+    }
+    if (part.type !== 'file') return part;
+    const { ref, blob } = sealFile(by.session, part, by.ports.sealer);
+    blobs.push(blob);
+    return { type: 'file', ...ref, ...(part.meta === undefined ? {} : { meta: part.meta }) };
   });
+  return { parts, blobs };
 }
 
 function settled({ call, outcome }: Extract<Performed, { do: 'call' }>, s: State): Facts {

@@ -16,21 +16,25 @@ import {
   DEFAULT_LIMITS,
   type DecisionAnswer,
   type Event,
+  type EventBody,
   type ForeignEvent,
   type Limits,
 } from '../core/event.ts';
 import { initialState } from '../core/evolve.ts';
+import { checkImages, type FileData } from '../core/file.ts';
 import { type Owner, parseSessionId, type SessionId, sessionId } from '../core/ids.ts';
 import type { Receipt, When } from '../core/message.ts';
 import { type Phase, phase, summarize } from '../core/phase.ts';
+import { digestOf } from '../core/slices/inbox.ts';
 import type { State } from '../core/state.ts';
 import { decode, encode } from '../core/upcast.ts';
 import { PARK_AFTER_MS } from '../core/upkeep.ts';
 import type { Driver } from '../driver/port.ts';
 import { assert } from '../lib/assert.ts';
-import type { Row } from '../store/port.ts';
+import type { Blob, Row } from '../store/port.ts';
 import { drive } from './actor.ts';
 import { type Asked, ask } from './ask.ts';
+import { sealFile } from './files.ts';
 import { follow, type Whisper } from './follow.ts';
 import { Heaps } from './heaps.ts';
 import { type Appended, appendInput, stamp } from './input.ts';
@@ -43,6 +47,8 @@ import { type Verification, verify } from './verify.ts';
 
 export interface StartRequest {
   readonly message: string;
+  /** PNG, JPEG, GIF or WebP: at most 8, of 5 MB each and 14 MB together. */
+  readonly images?: readonly FileData[];
   /** Keep the session open after its first response. One-shot when false; a follow-up reopens it all the same. */
   readonly persist?: boolean;
   readonly title?: string;
@@ -61,10 +67,17 @@ export interface Stopped {
   readonly unknown: readonly string[];
 }
 
+export interface SendOptions {
+  readonly key?: string | null;
+  readonly when?: When;
+  /** As with `start`. */
+  readonly images?: readonly FileData[];
+}
+
 /** The calls of one owner. An id of another owner answers as an unknown id. */
 export interface Sessions {
   start(request: StartRequest): Promise<Started>;
-  send(session: string, message: string, options?: { key?: string | null; when?: When }): Promise<Receipt>;
+  send(session: string, message: string, options?: SendOptions): Promise<Receipt>;
   /** A question about the work, answered by its model; the session does not notice. */
   ask(session: string, question: string, options?: { signal?: AbortSignal }): Promise<Asked>;
   inspect(session: string): Promise<Inspection>;
@@ -144,9 +157,10 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context): Sess
   async function input(
     id: string,
     command: (s: State) => ReturnType<typeof decide.pause>,
+    blobs: readonly Blob[] = [],
   ): Promise<Appended> {
     const session = await own(id);
-    const appended = await appendInput(session, ports, known.get(session), command);
+    const appended = await appendInput(session, ports, known.get(session), command, blobs);
     known.set(session, appended.state);
     driver.wake(session);
     return appended;
@@ -156,6 +170,13 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context): Sess
     id: string,
     command: (s: State) => ReturnType<typeof decide.pause>,
   ): Promise<Phase> => phase((await input(id, command)).state);
+
+  /** The images of a message: references for its event, and the sealed blobs of the same commit. */
+  function sealed(session: SessionId, images: readonly FileData[] = []) {
+    checkImages(images);
+    const files = images.map((image) => sealFile(session, image, ports.sealer));
+    return { images: files.map(({ ref }) => ref), blobs: files.map(({ blob }) => blob) };
+  }
 
   async function* followOwn(
     id: string,
@@ -183,17 +204,19 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context): Sess
   return {
     async start(request) {
       const key = request.key ?? null;
+      const session = sessionId(ports.entropy.token(20));
+      const { images, blobs } = sealed(session, request.images);
       const contract: decide.Contract = {
         owner,
         persist: request.persist ?? false,
         message: request.message,
+        images,
         ...(request.title === undefined ? {} : { title: request.title }),
         model: ports.model.name,
         tools: ports.tools.names,
         limits: { ...DEFAULT_LIMITS, ...request.limits },
         seed: ports.entropy.seed(),
       };
-      const session = sessionId(ports.entropy.token(20));
       const now = ports.clock.now();
       const { state, events } = stamp(initialState, decide.start(contract), now);
       const result = await ports.store.commit({
@@ -201,13 +224,14 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context): Sess
         head: 0,
         epoch: null,
         events: events.map(encode),
-        blobs: [],
+        blobs,
         summary: summarize(state, now),
         startKey: key,
       });
       const stands = result.status === 'exists' ? result.session : session;
-      const first = result.status === 'exists' ? (await stateOf(stands)).contract.objective : request.message;
-      if (first !== request.message) {
+      const [first] = result.status === 'exists' ? (await ports.store.read(stands, 1, 1)).map(decode) : [];
+      const again = { text: request.message, images, when: 'next' } as const;
+      if (first?.kind === 'message.accepted' && digestOf(first) !== digestOf(again)) {
         throw new OutlastError('key.conflict', 'The key was used before to start another session.', {
           next: 'use a new key for a new session',
         });
@@ -222,21 +246,24 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context): Sess
       const key = options.key ?? null;
       const when = options.when ?? 'next';
       let receipt: Receipt | null = null;
-      const { events } = await input(id, (s) => {
-        const sent = decide.send(s, message, { key, when });
+      const { images, blobs } = sealed(parseSessionId(id), options.images);
+      const accept = (s: State): readonly EventBody[] => {
+        const sent = decide.send(s, message, { key, when, images });
         if ('repeated' in sent) {
           receipt = sent.repeated;
           return [];
         }
         receipt = { message: sent.message, seq: s.head + 1, rule: sent.rule };
         return sent.events;
-      });
+      };
+      const { events } = await input(id, accept, blobs);
       assert(receipt !== null, `a message was accepted with ${events.length} events`);
       return receipt;
     },
 
     async ask(id, question, { signal } = {}) {
-      return ask(await stateOf(await own(id)), question, ports, signal);
+      const session = await own(id);
+      return ask(session, await stateOf(session), question, ports, signal);
     },
 
     async inspect(id) {

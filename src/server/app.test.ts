@@ -105,6 +105,47 @@ describe('the calls', () => {
     expect(row).toMatchObject({ status: 'done', evidence: expect.stringMatching(/^person/) });
   });
 
+  test('images come in base64, with a start and with a message; what is no image is refused', async () => {
+    const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
+    const images = [{ mediaType: 'image/png', data: png.toString('base64') }];
+    const { session } = await http.call('start', '', { message: 'say hello', persist: true, images });
+    await http.rested(session);
+    await http.call('send', session, { message: 'say more', images: [...images, ...images] });
+    await http.rested(session);
+    const { events } = await answer('events', await http.get(`/v1/sessions/${session}/events`));
+    const kept = events.flatMap((event) => (event.kind === 'message.accepted' ? [event.images] : []));
+    const reference = {
+      mediaType: 'image/png',
+      bytes: 11,
+      blob: expect.any(String),
+      digest: expect.any(String),
+    };
+    expect(kept).toEqual([[reference], [reference, reference]]);
+
+    const send = (data: string, mediaType = 'image/png') =>
+      refusal(http.post(`/v1/sessions/${session}/messages`, { message: 'x', images: [{ mediaType, data }] }));
+    expect(await send('no base64!')).toMatchObject({
+      status: 400,
+      code: 'request.invalid',
+      message: expect.stringContaining('body.images.0.data: no base64'),
+    });
+    expect(await send(png.toString('base64'), 'image/gif')).toMatchObject({
+      status: 400,
+      code: 'message.invalid',
+    });
+  });
+
+  test('the largest message that is legal fits into a body', async () => {
+    const large = (bytes: number) => {
+      const data = Buffer.alloc(bytes);
+      data.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+      return { mediaType: 'image/png', data: data.toString('base64') };
+    };
+    const images = [5, 5, 4].map((mb) => large(mb * 1024 * 1024));
+    const { session } = await http.call('start', '', { message: 'say hello', images });
+    expect((await http.rested(session)).phase).toBe('completed');
+  });
+
   test('verify checks the log', async () => {
     const id = await http.start('say hello');
     await http.rested(id);
@@ -194,8 +235,11 @@ describe('refusals', () => {
   });
 
   test('a body is limited, and JSON by its content type', async () => {
-    const big = http.post('/v1/sessions', { message: 'x'.repeat(3_000_000) });
-    expect(await refusal(big)).toMatchObject({ status: 413, code: 'request.invalid' });
+    const long413 = { status: 413, code: 'request.invalid' };
+    const big = http.post(`/v1/sessions/ses_00000000000000000000/decisions`, { text: 'x'.repeat(3_000_000) });
+    expect(await refusal(big)).toMatchObject(long413);
+    const huge = http.post('/v1/sessions', { message: 'x'.repeat(22_000_000) });
+    expect(await refusal(huge)).toMatchObject(long413);
     const long = http.post('/v1/sessions', { message: 'x'.repeat(250_000) });
     expect(await refusal(long)).toMatchObject({ status: 400, code: 'message.invalid' });
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp']) {

@@ -12,10 +12,11 @@
  * ```
  */
 
-import { type Context, Hono } from 'hono';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { OutlastError } from '../core/error.ts';
+import { SHOWN_BYTES } from '../core/file.ts';
 import type { Owner } from '../core/ids.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { errorBody, HttpRefusal, statusOf } from '../protocol/error.ts';
@@ -43,6 +44,8 @@ export interface AppOptions {
 }
 
 const BODY_MAX = 2 * 1024 * 1024;
+/** Of a message, whose images come in base64. */
+const MESSAGE_BODY_MAX = BODY_MAX + Math.ceil((SHOWN_BYTES * 4) / 3);
 const HEARTBEAT_MS = 15_000;
 
 export function app(outlast: Outlast & { readonly about?: About }, options: AppOptions = {}): Hono {
@@ -97,12 +100,11 @@ export function app(outlast: Outlast & { readonly about?: About }, options: AppO
     c.header('cross-origin-resource-policy', 'same-origin');
     if (!c.res.headers.has('cache-control')) c.header('cache-control', 'no-store');
   });
-  server.use(bodyLimit({ maxSize: BODY_MAX, onError: tooLarge }));
   for (const path of pagePaths) server.get(path, () => pageFile(path));
   const document = openapi();
   server.get('/v1/openapi.json', (c) => c.json(document));
   for (const [id, { method, path }] of Object.entries(ROUTES)) {
-    server.on(method, path, (c) => respond(c, id as RouteId));
+    server.on(method, path, limited(id as RouteId), (c) => respond(c, id as RouteId));
   }
   server.notFound((c) => refused(c, noSuchRoute(c)));
   server.onError((error, c) => {
@@ -123,9 +125,13 @@ function noSuchRoute(c: Context): OutlastError {
   });
 }
 
-function tooLarge(): never {
-  const most = `A body has at most ${BODY_MAX} bytes.`;
-  throw new HttpRefusal(413, 'request.invalid', most, 'put the long part where the task can read it');
+function limited(id: RouteId): MiddlewareHandler {
+  const maxSize = id === 'start' || id === 'send' ? MESSAGE_BODY_MAX : BODY_MAX;
+  const tooLarge = (): never => {
+    const most = `A body has at most ${maxSize} bytes here.`;
+    throw new HttpRefusal(413, 'request.invalid', most, 'put the long part where the task can read it');
+  };
+  return bodyLimit({ maxSize, onError: tooLarge });
 }
 
 function wantsStream(c: Context): boolean {

@@ -24,9 +24,10 @@ export interface Call<Id extends RouteId> {
 export type Handlers = { readonly [Id in RouteId]: (call: Call<Id>) => Promise<AnswerOf<Id>> };
 
 export const handlers: Handlers = {
-  start: ({ sessions, key, body: { message, persist, title, limits } }) =>
+  start: ({ sessions, key, body: { message, images, persist, title, limits } }) =>
     sessions.start({
       message,
+      ...(images === undefined ? {} : { images }),
       persist,
       key,
       ...(title === undefined ? {} : { title }),
@@ -49,7 +50,8 @@ export const handlers: Handlers = {
   inspect: ({ sessions, id, query, signal }) =>
     query.waitMs === 0 ? sessions.inspect(id) : atRest(sessions, id, query.waitMs, signal),
 
-  send: ({ sessions, id, key, body: { message, when } }) => sessions.send(id, message, { key, when }),
+  send: ({ sessions, id, key, body: { message, images, when } }) =>
+    sessions.send(id, message, { key, when, ...(images === undefined ? {} : { images }) }),
 
   ask: ({ sessions, id, body: { question }, signal }) => sessions.ask(id, question, { signal }),
 

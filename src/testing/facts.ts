@@ -78,7 +78,15 @@ export function sequence(
     acquired: (epoch, clean = true) =>
       event({ kind: 'lease.acquired', epoch, holder: `worker-${epoch}`, clean }),
     message: (text, key = null, when = 'next') =>
-      event({ kind: 'message.accepted', message: mint.message(state.counters), key, text, when, rule: '' }),
+      event({
+        kind: 'message.accepted',
+        message: mint.message(state.counters),
+        key,
+        text,
+        images: [],
+        when,
+        rule: '',
+      }),
     turn() {
       const turn = state.turns + 1;
       const messages = state.inbox.unread.map((message) => message.id);

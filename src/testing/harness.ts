@@ -63,6 +63,8 @@ export interface HarnessOptions {
   readonly sandbox?: Sandbox;
   readonly limits?: Partial<Limits>;
   readonly leaseMs?: number;
+  /** Whether something real is under way, a wire say; virtual time stands still for it. */
+  readonly isUnderWay?: () => boolean;
 }
 
 export interface Worker {
@@ -129,7 +131,7 @@ export function harness(options: HarnessOptions = {}): Harness {
   const sessions = new Set<SessionId>();
   const workers: { worker: Worker; life: Life }[] = [];
   const model = scripted(options.model ?? [], requests);
-  const { sandbox = noSandbox, leaseMs = LEASE_MS } = options;
+  const { sandbox = noSandbox, leaseMs = LEASE_MS, isUnderWay = () => false } = options;
 
   const seen: Store = new Proxy(store, {
     get: (real, name) => Reflect.get(Reflect.has(faulty, name) ? faulty : real, name),
@@ -185,7 +187,7 @@ export function harness(options: HarnessOptions = {}): Harness {
     for (let calm = 0; calm < 2; ) {
       const before = crossed();
       await realTurn();
-      calm = crossed() === before ? calm + 1 : 0;
+      calm = crossed() === before && !isUnderWay() ? calm + 1 : 0;
     }
   }
 

@@ -44,7 +44,6 @@ it.each([
   const broken: Streamed = { text: 'Paying. ', parts: [cut('x', '{"what": "re')], finish };
   const h = given({
     model: wire(broken, { text: 'I will not', finish: 'stop' }, ...Array(20).fill(broken)),
-    limits: { stepsPerTurn: 6 },
   });
   const id = await h.start('pay the rent');
   await h.rest(id);
@@ -59,9 +58,42 @@ it.each([
   ]);
 
   await h.tell(id, 'try again');
-  expect(h.requests).toHaveLength(2 + 6);
-  expect(await events(h, id, 'turn.failed')).toMatchObject([{ code: 'limit.steps' }]);
+  expect(h.requests).toHaveLength(2 + 3);
+  expect(await events(h, id, 'turn.failed')).toMatchObject([
+    { code: 'model.broken', reason: expect.stringMatching(/cut off or malformed 3 times in a row/) },
+  ]);
   expect(h.world.books).toEqual([]);
+});
+
+it('B011 a call that can be run begins the count anew, and an instruction does', async () => {
+  const broken: Streamed = { parts: [cut('x', '{"what": "re')], finish: 'length' };
+  const whole: Streamed = { parts: [cut('y', '{"what":"rent"}')], finish: 'tool-calls' };
+  const end: Streamed = { text: 'paid', finish: 'stop' };
+  const h = given({ model: wire(broken, broken, whole, broken, broken, end, broken, broken, end) });
+  const id = await h.start('pay the rent');
+  await h.rest(id);
+  await h.tell(id, 'and once more');
+  expect(await responses(h, id)).toEqual(['paid', 'paid']);
+  expect(h.world.books).toHaveLength(1);
+});
+
+it('B075 a refusal that comes with calls ends the turn as refused: nothing is run, nobody is asked again', async () => {
+  const refusal: Streamed = {
+    text: 'I will not.',
+    parts: [cut('x', '{"what":"rent"}')],
+    finish: 'content-filter',
+  };
+  const h = given({ model: wire(refusal, { text: 'with pleasure', finish: 'stop' }) });
+  const id = await h.start('pay the rent');
+  expect(await h.rest(id)).toBe('awaiting_input');
+  expect(h.requests).toHaveLength(1);
+  expect(await events(h, id, 'turn.failed')).toMatchObject([
+    { code: 'model.refused', reason: 'The model refused: I will not.' },
+  ]);
+  await h.tell(id, 'something nice');
+  expect(results(h.requests[1])).toMatchObject([{ call: 'call_1', status: 'interrupted' }]);
+  expect(h.world.books).toEqual([]);
+  expect(await responses(h, id)).toEqual(['with pleasure']);
 });
 
 it('B053 a stream without its end mark is called again, and never surfaced', async () => {

@@ -189,6 +189,36 @@ describe('start and send', () => {
     expect((await run('interrupt', id)).code).toBe(4);
   });
 
+  test('--image goes with a message, several times, and takes no words with it', async () => {
+    const folder = temporaryFolder();
+    const file = (name: string, bytes: readonly number[]) => {
+      writeFileSync(join(folder.path, name), Uint8Array.from(bytes));
+      return join(folder.path, name);
+    };
+    const png = file('a.png', [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1]);
+    const gif = file('b.dat', [0x47, 0x49, 0x46, 0x38, 0x39, 0x61]);
+    const ran = await run('start', '--image', png, 'say', 'hello', '--image', gif, '--json');
+    expect(ran.stderr).toContain('hello');
+    const id = String(resultOf(ran).session);
+    await run('send', id, '--image', gif, 'say more');
+    const events = await outlast.events(id, 0, 100);
+    const kept = events.flatMap((e) => (e.kind === 'message.accepted' ? [[e.text, e.images]] : []));
+    expect(kept).toMatchObject([
+      ['say hello', [{ mediaType: 'image/png', bytes: 9 }, { mediaType: 'image/gif' }]],
+      ['say more', [{ mediaType: 'image/gif', bytes: 6 }]],
+    ]);
+    const attached = await command(['attach', id], { env: { OUTLAST_URL: listening.url }, input: '' });
+    expect(attached.stdout).toContain('› say hello\n  [image, png, 9 bytes]\n  [image, gif, 6 bytes]');
+
+    const text = file('c.png', [1, 2, 3]);
+    const wrong = await run('send', id, 'look', '--image', text);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('no image that is read here')]);
+    const gone = await run('send', id, 'look', '--image', `${text}.gone`);
+    expect([gone.code, gone.stderr]).toEqual([2, expect.stringContaining('ENOENT')]);
+    expect(await outlast.events(id, 0, 100)).toHaveLength(events.length);
+    folder.remove();
+  });
+
   test('a message comes from stdin with -', async () => {
     const ran = await command(['start', '-'], {
       env: { OUTLAST_URL: listening.url },

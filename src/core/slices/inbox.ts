@@ -2,17 +2,19 @@
  * The inbox: what was accepted and waits to be read.
  *
  * I1  Order of acceptance is order of reading, and nothing accepted is ever dropped.
- * I2  A key is accepted once; a repeat gets the first receipt.
+ * I2  A key is accepted once; a repeat gets the first receipt. It is a repeat when text, images and rule are the same.
  */
 
 import type { EventOf } from '../event.ts';
+import type { FileRef } from '../file.ts';
 import type { CellId, DecisionId, EffectId, MessageId, TimerId } from '../ids.ts';
-import type { Message } from '../message.ts';
+import type { Message, When } from '../message.ts';
 import type { State } from '../state.ts';
 
 export function accepted(s: State, e: EventOf<'message.accepted'>): State {
-  const message: Message = { id: e.message, text: e.text, from: 'person', when: e.when, at: e.at };
-  const receipt = { message: e.message, seq: e.seq, rule: e.rule, digest: `${e.when}:${e.text}` };
+  const { text, images, when, at } = e;
+  const message: Message = { id: e.message, text, images, from: 'person', when, at };
+  const receipt = { message: e.message, seq: e.seq, rule: e.rule, digest: digestOf(e) };
   return {
     ...s,
     counters: { ...s.counters, message: s.counters.message + 1 },
@@ -21,6 +23,11 @@ export function accepted(s: State, e: EventOf<'message.accepted'>): State {
       receipts: e.key === null ? s.inbox.receipts : { ...s.inbox.receipts, [e.key]: receipt },
     },
   };
+}
+
+/** What must be the same for a repeat under the same key (I2). */
+export function digestOf(sent: { text: string; images: readonly FileRef[]; when: When }): string {
+  return JSON.stringify([sent.when, sent.text, ...sent.images.map(({ digest }) => digest)]);
 }
 
 export function read(s: State, e: EventOf<'message.read'>): State {
@@ -47,6 +54,7 @@ export function reportToSelf(
   text: string,
   at: number,
 ): State {
-  const message: Message = { id: `end:${of}` as MessageId, text, from: 'runtime', when: 'next', at };
+  const id = `end:${of}` as MessageId;
+  const message: Message = { id, text, images: [], from: 'runtime', when: 'next', at };
   return { ...s, inbox: { ...s.inbox, unread: [...s.inbox.unread, message] } };
 }

@@ -7,6 +7,7 @@
  */
 
 import type { EventOf, Stamp } from '../event.ts';
+import { nameOf } from '../file.ts';
 import type { CallId } from '../ids.ts';
 import type { CallResult, Part, ToolCallPart } from '../message.ts';
 import type { Call, Item, Running, State, Step } from '../state.ts';
@@ -146,11 +147,26 @@ export function surfaced(s: State, e: EventOf<'response.surfaced'>): State {
 }
 
 export function failed(s: State, e: EventOf<'turn.failed'>): State {
-  const closed = closeTurn(s, 'failed', e.reason, e);
+  const closed = closeTurn(
+    e.code === 'refused_request' ? withholdFiles(s, e.turn) : s,
+    'failed',
+    e.reason,
+    e,
+  );
   // What a provider did is no business of the model; a history that it refuses must not grow with each refusal.
   return e.code.startsWith('limit.')
     ? note(closed, `The turn ended without a response: ${e.reason}`, e.at)
     : closed;
+}
+
+/**
+ * A request that a provider refuses is refused again for as long as it holds the same: files are what can be left out of
+ * it. Those of the turn are the likely ones; when it has none, it is all that are still shown.
+ */
+function withholdFiles(s: State, turn: number): State {
+  const shown = s.transcript.filter(hasFiles).map((item) => item.turn);
+  const turns = new Set(shown.filter((number) => !s.withheld.includes(number)));
+  return { ...s, withheld: [...s.withheld, ...(turns.has(turn) ? [turn] : turns)] };
 }
 
 export function interrupted(s: State, e: EventOf<'turn.interrupted'>): State {
@@ -218,6 +234,32 @@ export function isOpenCall(s: State, id: CallId): boolean {
     s.turn?.step.phase === 'acting' &&
     s.turn.step.calls.some((call) => call.part.call === id && call.state !== 'answered')
   );
+}
+
+/** What people get of a reply: its text, and a line for each file in it. */
+export function saidIn(parts: readonly Part[]): string {
+  const files = parts.flatMap((part) => (part.type === 'file' ? [`[${nameOf(part)}]`] : []));
+  return [textOf(parts), ...files].join('\n').trim();
+}
+
+/** A reply that asks for calls, none of which can be run. */
+export function isBroken(parts: readonly Part[]): boolean {
+  const calls = parts.filter((part) => part.type === 'tool-call');
+  return calls.length > 0 && calls.every((call) => call.broken !== undefined);
+}
+
+/** How many such replies in a row stand before the one that this turn has come to. */
+export function brokenBefore(s: State, turn: number): number {
+  const isOther = (item: Item): boolean =>
+    item.kind !== 'reply' || item.turn !== turn || !isBroken(item.parts);
+  return s.transcript.length - 1 - s.transcript.findLastIndex(isOther);
+}
+
+type Said = Exclude<Item, { kind: 'note' }>;
+
+export function hasFiles(item: Item): item is Said {
+  if (item.kind === 'message') return item.message.images.length > 0;
+  return item.kind === 'reply' && item.parts.some((part) => part.type === 'file');
 }
 
 /** What a reply says in plain text. */

@@ -74,7 +74,7 @@ export interface Observations {
   readonly hasSandbox: boolean;
 }
 
-const RUNTIME = '[outlast] ';
+export const RUNTIME = '[outlast] ';
 const PRESENT = `${RUNTIME}The present`;
 const TURN_FAILED = 'The turn ended without a response';
 const INTERRUPTED = 'A person interrupted the work here';

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { buildRequest } from '../../context/build.ts';
 import { DEFAULT_LIMITS, type LiveObject } from '../../core/event.ts';
 import type { CallId } from '../../core/ids.ts';
-import type { CallResult, Part } from '../../core/message.ts';
+import type { CallResult, ModelRequest, Part } from '../../core/message.ts';
 import type { Item, State } from '../../core/state.ts';
 import { registry } from '../../runtime/registry.ts';
 import type { GuestCall, HeapInput, LiveHeap } from '../../sandbox/port.ts';
@@ -85,7 +85,7 @@ const instead = (place: string, body: string, status = 200): Override => {
 const NOW = Date.UTC(2026, 4, 20);
 
 const said = (text: string): Item =>
-  ({ kind: 'message', message: { from: 'person', text } }) as unknown as Item;
+  ({ kind: 'message', message: { from: 'person', text, images: [] } }) as unknown as Item;
 
 class Session {
   guest = new Guest();
@@ -122,13 +122,14 @@ class Session {
       turn: null,
       contract: { limits: { outputChars: 16_000 } },
       transcript: this.transcript,
+      withheld: [],
       lifetime: { epoch: 1 },
       heap: { live: this.guest.live().map((object) => ({ ...object, cell: 'c1' })), generation: 1 },
       effects: { open: this.unknown.map((target) => ({ ...effect, target })) },
       decisions: [],
       timers: [],
     } as unknown as State;
-    return buildRequest(state, { tools: registry([]).specs, briefing: this.#briefing });
+    return buildRequest(state, { tools: registry([]).specs, briefing: this.#briefing }) as ModelRequest;
   }
 
   ask(text: string, meanwhile?: (cell: string) => CallResult | undefined): Promise<string> {
@@ -143,9 +144,9 @@ class Session {
       const request = this.request();
       const reply = plan(request);
       expect(plan(structuredClone(request))).toEqual(reply);
-      const parts: Part[] = reply.parts.map((part) =>
+      const parts = reply.parts.map((part) =>
         part.type === 'tool-call' ? { ...part, call: `c${++this.#calls}` as CallId } : part,
-      );
+      ) as Part[];
       const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
       const call = parts.find((part) => part.type === 'tool-call');
       if (call === undefined) {

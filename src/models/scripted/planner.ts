@@ -5,14 +5,14 @@
  * B1  A pure function of the request: no memory, no clock, no randomness. A call that was killed and is made again gets
  *     the same reply.
  * B2  It gets what a model gets (M1). It calls no service, and learns how one is used from what that service says.
- * B3  What it does not understand it refuses, and says that it is no model.
+ * B3  What it does not understand it refuses, and says that it is no model. It sees no image, and says so.
  */
 
 import type { ModelRequest } from '../../core/message.ts';
 import { type Model, ModelError, type ModelReply } from '../port.ts';
 import { aside } from './aside.ts';
 import { decide } from './decide.ts';
-import { metaOf, observe } from './observations.ts';
+import { metaOf, observe, RUNTIME } from './observations.ts';
 
 const NAME = 'scripted planner, no model';
 
@@ -49,7 +49,8 @@ export function plan(request: ModelRequest): ModelReply {
   if (request.isAside) return { parts: [{ type: 'text', text: aside(request) }], finish: 'stop', usage };
   const decision = decide(observe(request));
   if (decision.kind === 'answer') {
-    return { parts: [{ type: 'text', text: decision.text }], finish: 'stop', usage };
+    const text = hasImages(request) ? `${decision.text}\n\n${BLIND}` : decision.text;
+    return { parts: [{ type: 'text', text }], finish: 'stop', usage };
   }
   const { say, source, note } = decision;
   return {
@@ -60,6 +61,14 @@ export function plan(request: ModelRequest): ModelReply {
     finish: 'tool-calls',
     usage,
   };
+}
+
+const BLIND = 'I did not look at the image: I am a scripted planner and no model, and see none.';
+
+/** Whether the instruction that is answered came with images. */
+function hasImages({ messages }: ModelRequest): boolean {
+  const said = messages.findLast((m) => m.role === 'user' && !m.text.startsWith(RUNTIME));
+  return said?.role === 'user' && (said.images ?? []).length > 0;
 }
 
 const textOf = ({ parts }: ModelReply): string =>

@@ -39,10 +39,15 @@ export function transcript(decide) {
         'article',
         { class: 'message' },
         el('p', { class: 'said' }, e.text),
-        el('footer', {}, `${e.message} · `, state, e.when === 'next' ? '' : ` · ${e.when}`),
+        el('footer', {}, `${e.message} · `, state, e.when === 'next' ? '' : ` · ${e.when}`, imagesOf(e)),
       ),
     );
     messages.set(e.message, state);
+  }
+
+  function imagesOf({ images }) {
+    if (images.length === 0) return '';
+    return images.length === 1 ? ' · 1 image' : ` · ${images.length} images`;
   }
 
   function read(e) {
