@@ -5,6 +5,8 @@
  *     (live objects, unknown effects, open decisions, the time) stands in the last message and nowhere else.
  * C2  Every call is followed by exactly one result. Results come from settlements, never from prose.
  * C3  No empty message or block, no half character reaches a provider.
+ * C4  An item is rendered once, however many requests it stands in: a step costs the same late as early, but for a copy
+ *     of references. The memory of it is by item, and changes nothing but the time that it takes.
  */
 
 import type { ModelRequest, Part, RequestMessage, ToolSpec } from '../core/message.ts';
@@ -20,13 +22,36 @@ export interface Surroundings {
 }
 
 export function buildRequest(s: State, around: Surroundings): ModelRequest {
-  const { outputChars } = s.contract.limits;
-  const past = s.transcript.flatMap((item) => render(item, outputChars));
   return {
     system: systemPrompt(around.briefing),
     tools: around.tools,
-    messages: [...past, { role: 'user', text: present(s) }],
+    messages: [...past(s), { role: 'user', text: present(s) }],
   };
+}
+
+interface Rendered {
+  readonly outputChars: number;
+  /** Of all items up to this one. Grows with the transcript, so it is never handed out. */
+  readonly messages: RequestMessage[];
+}
+
+/**
+ * By the last item that was rendered. A transcript only grows (F2 of the state) and each item is made for one place in
+ * one transcript: whoever has this item has all that is before it.
+ */
+const rendered = new WeakMap<Item, Rendered>();
+
+function past({ transcript, contract }: State): readonly RequestMessage[] {
+  const { outputChars } = contract.limits;
+  const last = transcript.findLastIndex((item) => rendered.get(item)?.outputChars === outputChars);
+  const before = transcript[last];
+  const known = before && rendered.get(before);
+  if (before) rendered.delete(before);
+  const messages = known ? known.messages : [];
+  for (const item of transcript.slice(last + 1)) messages.push(...render(item, outputChars));
+  const newest = transcript.at(-1);
+  if (newest) rendered.set(newest, { outputChars, messages });
+  return messages;
 }
 
 function render(item: Item, outputChars: number): readonly RequestMessage[] {
