@@ -12,6 +12,9 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Why a sleep that is not needed any more is aborted. Without a reason each `abort` makes an error with its stack. */
+export const NOTHING_WRONG = 'not needed any more';
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

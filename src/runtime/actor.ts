@@ -12,6 +12,7 @@ import { OutlastError } from '../core/error.ts';
 import type { SessionId } from '../core/ids.ts';
 import { callKey, next, type PortCall } from '../core/next.ts';
 import type { State } from '../core/state.ts';
+import { NOTHING_WRONG } from '../lib/clock.ts';
 import { handIn } from './evidence.ts';
 import type { Heaps } from './heaps.ts';
 import { Log, leaseLost } from './log.ts';
@@ -86,7 +87,7 @@ class Actor {
 
   async run(clean: boolean, signal: AbortSignal): Promise<void> {
     const { log, ports, performer } = this;
-    const off = ports.bell.on(log.session, { rang: () => this.ring() });
+    const off = ports.bell.on(log.session, { rang: (head) => this.ring(head) });
     const interrupt = () => this.wake();
     signal.addEventListener('abort', interrupt, { once: true });
     try {
@@ -234,7 +235,7 @@ class Actor {
       if (this.finished.length > 0 || this.rang) resolve();
     });
     await Promise.race([woken, this.ports.clock.sleep(ms, over.signal)]);
-    over.abort();
+    over.abort(NOTHING_WRONG);
     this.wake = () => {};
   }
 
@@ -256,7 +257,8 @@ class Actor {
       });
   }
 
-  private ring(): void {
+  private ring(head: number): void {
+    if (head <= this.log.state.head) return;
     this.rang = true;
     this.wake();
   }

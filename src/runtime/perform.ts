@@ -10,6 +10,7 @@ import type { SessionId } from '../core/ids.ts';
 import type { PortCall } from '../core/next.ts';
 import { type Effect, findEffect, type State } from '../core/state.ts';
 import { assert, unreachable } from '../lib/assert.ts';
+import { NOTHING_WRONG } from '../lib/clock.ts';
 import { ModelError, type ModelReply } from '../models/port.ts';
 import type { HeapStep } from '../sandbox/port.ts';
 import { NotSent, type RunContext, type Tool } from '../tools/port.ts';
@@ -71,12 +72,11 @@ async function generate(s: State, by: Performer, signal: AbortSignal): Promise<M
   const { model, tools, briefing, bell } = by.ports;
   const request = buildRequest(s, { tools: tools.specs, briefing });
   const onText = (delta: string) => bell.whisper(by.session, delta);
-  const late = new ModelError('incomplete', 'The model gave no answer in time.', { retry: true });
   const reply = await withTimeout<ModelReply | ModelError>(
     s.contract.limits.modelTimeoutMs,
     by,
     signal,
-    late,
+    NO_ANSWER,
     async (limit) => {
       try {
         return await model.generate(request, { signal: limit, onText });
@@ -89,7 +89,7 @@ async function generate(s: State, by: Performer, signal: AbortSignal): Promise<M
   );
   // Our own time limit aborts the call as well, and is no wish of a person.
   const timedOut = reply instanceof ModelError && reply.code === 'aborted' && !signal.aborted;
-  return timedOut ? late : reply;
+  return timedOut ? NO_ANSWER : reply;
 }
 
 async function runEffect(
@@ -152,6 +152,7 @@ async function findOut(s: State, call: Of<'query'>, by: Performer, signal: Abort
   });
 }
 
+const NO_ANSWER = new ModelError('incomplete', 'The model gave no answer in time.', { retry: true });
 const LATE: Outcome = { status: 'unknown', reason: 'no answer in time' };
 const NOBODY: Finding = { status: 'unclear', reason: 'no answer in time' };
 
@@ -168,15 +169,16 @@ async function withTimeout<T>(
   const abort = () => limit.abort();
   outer.addEventListener('abort', abort, { once: true });
   const late = by.ports.clock.sleep(limitMs, done.signal).then(async () => {
+    if (done.signal.aborted) return expired; // Nobody listens any more.
     limit.abort();
     // One more turn of the loop: a tool that heeds its signal says better what happened.
-    await by.ports.clock.sleep(done.signal.aborted ? 0 : 250, done.signal);
+    await by.ports.clock.sleep(250, done.signal);
     return expired;
   });
   try {
     return await Promise.race([run(limit.signal), late]);
   } finally {
-    done.abort();
+    done.abort(NOTHING_WRONG);
     outer.removeEventListener('abort', abort);
   }
 }
