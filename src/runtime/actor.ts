@@ -12,7 +12,7 @@ import { OutlastError } from '../core/error.ts';
 import type { SessionId } from '../core/ids.ts';
 import { callKey, next, type PortCall } from '../core/next.ts';
 import type { State } from '../core/state.ts';
-import { NOTHING_WRONG } from '../lib/clock.ts';
+import { Nudge } from '../lib/clock.ts';
 import { handIn } from './evidence.ts';
 import type { Heaps } from './heaps.ts';
 import { Log, leaseLost } from './log.ts';
@@ -229,13 +229,13 @@ class Actor {
   }
 
   private async wait(ms: number): Promise<void> {
-    const over = new AbortController();
+    const over = new Nudge();
     const woken = new Promise<void>((resolve) => {
       this.wake = resolve;
       if (this.finished.length > 0 || this.rang) resolve();
     });
-    await Promise.race([woken, this.ports.clock.sleep(ms, over.signal)]);
-    over.abort(NOTHING_WRONG);
+    await Promise.race([woken, this.ports.clock.sleep(ms, over)]);
+    over.give();
     this.wake = () => {};
   }
 

@@ -10,7 +10,7 @@ import type { SessionId } from '../core/ids.ts';
 import type { PortCall } from '../core/next.ts';
 import { type Effect, findEffect, type State } from '../core/state.ts';
 import { assert, unreachable } from '../lib/assert.ts';
-import { NOTHING_WRONG } from '../lib/clock.ts';
+import { Nudge } from '../lib/clock.ts';
 import { ModelError, type ModelReply } from '../models/port.ts';
 import type { HeapStep } from '../sandbox/port.ts';
 import { NotSent, type RunContext, type Tool } from '../tools/port.ts';
@@ -165,20 +165,20 @@ async function withTimeout<T>(
   run: (limit: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const limit = new AbortController();
-  const done = new AbortController();
+  const done = new Nudge();
   const abort = () => limit.abort();
   outer.addEventListener('abort', abort, { once: true });
-  const late = by.ports.clock.sleep(limitMs, done.signal).then(async () => {
-    if (done.signal.aborted) return expired; // Nobody listens any more.
+  const late = by.ports.clock.sleep(limitMs, done).then(async () => {
+    if (done.aborted) return expired; // Nobody listens any more.
     limit.abort();
     // One more turn of the loop: a tool that heeds its signal says better what happened.
-    await by.ports.clock.sleep(250, done.signal);
+    await by.ports.clock.sleep(250, done);
     return expired;
   });
   try {
     return await Promise.race([run(limit.signal), late]);
   } finally {
-    done.abort(NOTHING_WRONG);
+    done.give();
     outer.removeEventListener('abort', abort);
   }
 }
