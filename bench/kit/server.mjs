@@ -6,7 +6,7 @@
 
 import { writeSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { createOutlast } from '../../dist/compose.js';
+import { createOutlast, standBy } from '../../dist/compose.js';
 import { app } from '../../dist/server/app.js';
 import { listen } from '../../dist/server/listen.js';
 import { sqliteStore } from '../../dist/store/sqlite/open.js';
@@ -18,11 +18,10 @@ const { values } = parseArgs({
 });
 process.stdin.on('close', () => process.exit(0)).resume();
 
-if (values.standby) say({ did: 'waiting' });
-const inner = await sqliteStore({
-  dir: values.data,
-  ...(values.standby && { waitMs: Number.POSITIVE_INFINITY }),
-});
+const report = (line) => process.stderr.write(`${line}\n`);
+const inner = values.standby
+  ? await standBy(values.data, report, () => say({ did: 'waiting' }))
+  : await sqliteStore({ dir: values.data });
 const store = {
   ...inner,
   async commit(commit) {
