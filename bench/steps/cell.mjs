@@ -6,7 +6,7 @@ import { stage } from '../kit/stage.mjs';
 
 export const names = ['cellCommitMs', 'cellCommitBytes'];
 
-const FIRST = 'const rows = Array.from({ length: 200 }, (_, id) => ({ id, name: `row ${id}` })); rows.length';
+const FIRST = 'const rows = Array.from({ length: 200 }, (_, id) => ({ id, name: "row " + id })); rows.length';
 const CELL = 'rows.push({ id: rows.length, name: "one more" }); rows.length';
 const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
 
