@@ -8,6 +8,7 @@
  */
 
 import { join } from 'node:path';
+import { OutlastError } from './core/error.ts';
 import { parseOwner } from './core/ids.ts';
 import { leaseDriver } from './driver/leases.ts';
 import { systemClock } from './lib/clock.ts';
@@ -56,6 +57,8 @@ export interface About {
 }
 
 const LEASE_MS = 15_000;
+/** For a server that is just leaving. */
+const WAIT_MS = 1_000;
 
 export async function createOutlast(
   options: OutlastOptions = {},
@@ -93,9 +96,27 @@ export async function createOutlast(
 /** Two ways to the granted services: from code, and without. */
 const reaching = (fetch: Tool): readonly Tool[] => [fetch, httpTool(fetch)];
 
+/**
+ * Waits until no other process has the data folder, however long that takes, and opens its store: for `createOutlast`, in
+ * a process that stands by to take over. `waiting` is told once who has the folder, when somebody does.
+ */
+export async function standBy(
+  dir: string,
+  report: (line: string) => void,
+  waiting: (held: OutlastError) => void,
+): Promise<Store> {
+  try {
+    return await openStore(dir, report, 0);
+  } catch (error) {
+    if (!(error instanceof OutlastError && error.code === 'store.locked')) throw error;
+    waiting(error);
+  }
+  return openStore(dir, report, Number.POSITIVE_INFINITY);
+}
+
 /** Damage is told at once: the sessions it touches are readable in part, the others work. */
-async function openStore(dir: string, report: (line: string) => void): Promise<Store> {
-  const store = await sqliteStore({ dir });
+async function openStore(dir: string, report: (line: string) => void, waitMs = WAIT_MS): Promise<Store> {
+  const store = await sqliteStore({ dir, waitMs });
   const { structure, sessions } = store.findings();
   if (structure !== null) report(`the database is damaged: ${structure}`);
   for (const { session, readableTo, acknowledged, reason } of sessions) {

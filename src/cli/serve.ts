@@ -5,10 +5,12 @@
  *     Requests that come while it opens wait for it.
  * V2  It ends cleanly within ten seconds: streams get a last word, running calls an answer, and what was started is
  *     stopped. Killed instead, it loses nothing, and the next one finds the sample services again.
+ * V3  Standing by, it is loaded and has nothing: neither port nor folder. When the folder is free it is taken first and
+ *     the port second, which is free by then as well, so that clients find the new server where the old one was.
  */
 
 import { resolve } from 'node:path';
-import { createOutlast } from '../compose.ts';
+import { createOutlast, standBy } from '../compose.ts';
 import { OutlastError } from '../core/error.ts';
 import { systemClock } from '../lib/clock.ts';
 import { app } from '../server/app.ts';
@@ -33,7 +35,8 @@ export const run: Verb = async ({ options, terminal }) => {
   const told = toldToEnd();
   onClosedPipe(() => {});
   const settings = settingsOf(options);
-  const server = await open(settings, terminal).catch((error: unknown) => complain(error, terminal));
+  const opening = settings.isStandby ? takeOver(settings, terminal, told) : open(settings, terminal);
+  const server = await opening.catch((error: unknown) => complain(error, terminal));
   if (typeof server === 'number') return EXIT.failed;
   const { url, about, samples, dataDir } = server;
   for (const line of welcome({ url, about, samples }, terminal.paint)) terminal.say(line);
@@ -54,17 +57,35 @@ interface Settings {
   readonly host: string;
   readonly dataDir: string;
   readonly tokens: ReturnType<typeof parseTokens>;
+  readonly isStandby: boolean;
 }
 
 export type Runtime = Awaited<ReturnType<typeof createOutlast>>;
 
-async function open({ port, host, dataDir, tokens }: Settings, terminal: Terminal) {
+type Store = Awaited<ReturnType<typeof standBy>>;
+
+/** V3. */
+async function takeOver(settings: Settings, terminal: Terminal, told: Promise<string>) {
+  const { dataDir } = settings;
+  const free = standBy(dataDir, reporter(terminal), ({ message }) => {
+    terminal.say(`standing by: ${message} When that ends, this one takes its place.`);
+    terminal.data({ standby: true, pid: process.pid, data: dataDir });
+  });
+  const store = await Promise.race([free, told]);
+  if (typeof store === 'string') process.exit(EXIT.ok); // Whoever waits has nothing to give back.
+  return open(settings, terminal, store).catch(async (error: unknown) => {
+    await store.close();
+    throw error;
+  });
+}
+
+async function open({ port, host, dataDir, tokens }: Settings, terminal: Terminal, store?: Store) {
   const closing = new AbortController();
   const report = reporter(terminal);
   const handler = later<ReturnType<typeof app>>();
   const fetch = async (request: Request) => (await handler.promise).fetch(request);
   const listening = await listen({ fetch, port, host, hasTokens: tokens.length > 0 });
-  const { samples, outlast } = await openRuntime(dataDir, report).catch(async (error: unknown) => {
+  const { samples, outlast } = await openRuntime(dataDir, report, store).catch(async (error: unknown) => {
     handler.reject(
       new OutlastError('server.closing', 'This server could not open its data.', { cause: error }),
     );
@@ -75,7 +96,7 @@ async function open({ port, host, dataDir, tokens }: Settings, terminal: Termina
   writeServerNote(dataDir, listening.url);
   return {
     url: listening.url,
-    about: outlast.about,
+    about: store ? { ...outlast.about, store: 'sqlite' } : outlast.about,
     samples,
     dataDir,
     close() {
@@ -88,11 +109,13 @@ async function open({ port, host, dataDir, tokens }: Settings, terminal: Termina
 async function openRuntime(
   dataDir: string,
   report: (line: string, cause?: unknown) => void,
+  store: Store | undefined,
 ): Promise<{ samples: Samples; outlast: Runtime }> {
   const samples = await startSamples({ dataDir });
   const grants = sampleGrants({ billingUrl: samples.billing.url, mailingUrl: samples.mailing.url });
   try {
-    return { samples, outlast: await createOutlast({ dataDir, grants, briefing: SAMPLE_BRIEFING, report }) };
+    const options = { dataDir, grants, briefing: SAMPLE_BRIEFING, report };
+    return { samples, outlast: await createOutlast(store ? { ...options, store } : options) };
   } catch (error) {
     // A folder that another server holds: then the sample services are that server's.
     if (!(error instanceof OutlastError && error.code === 'store.locked')) await samples.stop();
@@ -127,6 +150,7 @@ function settingsOf(options: Options): Settings {
     host,
     dataDir: resolve(dataDirOf({ data: text(options.data) })),
     tokens: parseTokens(OUTLAST_TOKENS),
+    isStandby: options.standby === true,
   };
 }
 

@@ -19,8 +19,10 @@ export const VERBS: readonly VerbSpec[] = [
       ['--port <port>', 'port (OUTLAST_PORT; default 4747; 0 takes any free one)'],
       ['--host <host>', 'address (OUTLAST_HOST; default 127.0.0.1; any other needs OUTLAST_TOKENS)'],
       ['--data <folder>', 'where everything durable goes (OUTLAST_DATA; default ./.outlast)'],
+      ['--standby', 'wait until the server of that folder is gone, then take its place'],
     ],
-    help: `Everything it knows is in its data folder: kill it at any moment and start it again.
+    help: `Everything it knows is in its data folder: kill it at any moment and start it again. A second one
+that stands by (--standby) goes on at once with what the first was doing.
 
 Models, the first that is set: OUTLAST_MODEL=provider/model, OUTLAST_BASE_URL (any OpenAI-compatible
 server), OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY. With none of them a scripted

@@ -6,6 +6,8 @@
  * C2  Every call is followed by exactly one result. Results come from settlements, never from prose.
  * C3  No empty message or block, no half character reaches a provider.
  * C4  Files stand in the view as references; whoever performs the call reads their bytes. What is not shown is named.
+ * C5  An item is rendered once, however many requests it stands in: a step costs the same late as early, but for a copy
+ *     of references. The memory of it is by item, and changes nothing but the time that it takes.
  */
 
 import { nameOf } from '../core/file.ts';
@@ -13,7 +15,7 @@ import type { Message, Part, ToolSpec, View, ViewMessage } from '../core/message
 import type { Item, State } from '../core/state.ts';
 import { clip } from '../lib/text.ts';
 import { systemPrompt } from './prompt/system.ts';
-import { shownFrom } from './shown.ts';
+import { EMPTY, firstShown, type Window, widened } from './shown.ts';
 import { present } from './tail.ts';
 
 export interface Surroundings {
@@ -23,23 +25,58 @@ export interface Surroundings {
 }
 
 export function buildRequest(s: State, around: Surroundings): View {
-  const { outputChars } = s.contract.limits;
-  const isWithheld = (item: Item): boolean => item.kind !== 'note' && s.withheld.includes(item.turn);
-  const from = shownFrom(s.transcript, isWithheld);
-  const past = s.transcript.flatMap((item, at) => {
-    const hidden = isWithheld(item) ? REFUSED : at < from ? CROWDED : null;
-    return render(item, outputChars, hidden);
-  });
   return {
     system: systemPrompt(around.briefing),
     tools: around.tools,
-    messages: [...past, { role: 'user', text: present(s) }],
+    messages: [...past(s), { role: 'user', text: present(s) }],
   };
 }
 
 /** Why files are only named. */
 const CROWDED = 'not shown here: newer files take its place';
 const REFUSED = 'not shown: the provider refused a request that held it';
+
+interface Rendered {
+  readonly outputChars: number;
+  readonly withheld: State['withheld'];
+  readonly window: Window;
+  /** Of all items up to this one. Grows with the transcript, so it is never handed out. */
+  readonly messages: ViewMessage[];
+}
+
+/**
+ * By the last item that was rendered. A transcript only grows (F2 of the state) and each item is made for one place in
+ * one transcript: whoever has this item has all that is before it.
+ */
+const rendered = new WeakMap<Item, Rendered>();
+
+function past(s: State): readonly ViewMessage[] {
+  const { transcript, contract, withheld } = s;
+  const { outputChars } = contract.limits;
+  const isWithheld = (item: Item): boolean => item.kind !== 'note' && withheld.includes(item.turn);
+  const last = transcript.findLastIndex((item) => rendered.has(item));
+  const before = transcript[last];
+  const known = before && rendered.get(before);
+  if (before) rendered.delete(before);
+  const fits = known?.outputChars === outputChars && known.withheld === withheld;
+  let window = fits ? known.window : EMPTY;
+  for (let at = fits ? last + 1 : 0; at < transcript.length; at++) {
+    const item = transcript[at] as Item;
+    if (!isWithheld(item)) window = widened(window, at, item);
+  }
+  const from = firstShown(window);
+  // The window has moved: what is only named now stands in the middle, so all is rendered again, once in a long while.
+  const isKept = fits && firstShown(known.window) === from;
+  const messages = isKept ? known.messages : [];
+  for (let at = isKept ? last + 1 : 0; at < transcript.length; at++) {
+    const item = transcript[at] as Item;
+    const hidden = isWithheld(item) ? REFUSED : at < from ? CROWDED : null;
+    messages.push(...render(item, outputChars, hidden));
+  }
+  const newest = transcript.at(-1);
+  if (newest) rendered.set(newest, { outputChars, withheld, window, messages });
+  return messages;
+}
 
 function render(item: Item, outputChars: number, hidden: string | null): readonly ViewMessage[] {
   switch (item.kind) {

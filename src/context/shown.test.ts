@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { SHOWN_BYTES, SHOWN_FILES } from '../core/file.ts';
 import type { Item } from '../core/state.ts';
-import { filesOf, shownFrom } from './shown.ts';
+import { EMPTY, filesOf, firstShown, widened } from './shown.ts';
 
 const MB = 1024 * 1024;
 const with_ = (...sizes: number[]): Item => {
@@ -9,7 +9,14 @@ const with_ = (...sizes: number[]): Item => {
   return { kind: 'message', turn: 1, message: { images } } as unknown as Item;
 };
 const note: Item = { kind: 'note', text: 'x', at: 0 };
-const shown = (items: readonly Item[]) => items.slice(shownFrom(items, () => false));
+const shownFrom = (items: readonly Item[], isWithheld: (item: Item) => boolean = () => false) => {
+  const shown = items.reduce(
+    (window, item, at) => (isWithheld(item) ? window : widened(window, at, item)),
+    EMPTY,
+  );
+  return shown.length === 0 ? items.length : firstShown(shown);
+};
+const shown = (items: readonly Item[]) => items.slice(shownFrom(items));
 
 it('shows all while there is room, and nothing costs nothing', () => {
   expect(shownFrom([], () => false)).toBe(0);

@@ -10,18 +10,23 @@
 import { type FileRef, SHOWN_BYTES, SHOWN_FILES } from '../core/file.ts';
 import type { Item } from '../core/state.ts';
 
-/** Index of the first item whose files are shown; those before it are only named. */
-export function shownFrom(items: readonly Item[], isWithheld: (item: Item) => boolean): number {
-  let shown: { readonly at: number; readonly files: readonly FileRef[] }[] = [];
-  for (const [at, item] of items.entries()) {
-    const files = isWithheld(item) ? [] : filesOf(item);
-    if (files.length === 0) continue;
-    shown.push({ at, files });
-    const all = () => shown.flatMap((entry) => entry.files);
-    if (fits(all(), 1)) continue;
-    while (shown.length > 1 && !fits(all(), 0.5)) shown = shown.slice(1);
-  }
-  return shown[0]?.at ?? items.length;
+/** The files that are shown, by item; what is before the first of them is only named. */
+export type Window = readonly { readonly at: number; readonly files: readonly FileRef[] }[];
+
+export const EMPTY: Window = [];
+
+/** Index of the first item whose files are shown. */
+export const firstShown = (window: Window): number => window[0]?.at ?? 0;
+
+/** The window once `item`, at this place of the transcript, is in it. */
+export function widened(window: Window, at: number, item: Item): Window {
+  const files = filesOf(item);
+  if (files.length === 0) return window;
+  let shown = [...window, { at, files }];
+  const all = () => shown.flatMap((entry) => entry.files);
+  if (fits(all(), 1)) return shown;
+  while (shown.length > 1 && !fits(all(), 0.5)) shown = shown.slice(1);
+  return shown;
 }
 
 export function filesOf(item: Item): readonly FileRef[] {

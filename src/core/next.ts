@@ -357,11 +357,15 @@ function quarantine(s: State): Next {
 
 const choose = (...choices: readonly EventBody[]): Next => ({ ...REST, choices });
 
+/** Asked many times in a commit, and most parts are at rest: those are passed over by their identity. */
 function join(parts: readonly Next[]): Next {
-  const wakes = parts.flatMap((part) => (part.wakeAt === null ? [] : [part.wakeAt]));
+  const [first = REST, ...more] = parts.filter((part) => part !== REST);
+  if (more.length === 0) return first;
+  const all = [first, ...more];
+  const wakes = all.flatMap((part) => (part.wakeAt === null ? [] : [part.wakeAt]));
   return {
-    choices: parts.flatMap((part) => part.choices),
-    calls: parts.flatMap((part) => part.calls),
+    choices: all.flatMap((part) => part.choices),
+    calls: all.flatMap((part) => part.calls),
     wakeAt: wakes.length > 0 ? Math.min(...wakes) : null,
   };
 }

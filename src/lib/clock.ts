@@ -9,7 +9,33 @@ export interface Clock {
   /** Milliseconds that only grow; for deadlines inside one process. */
   monotonic(): number;
   /** Resolves after `ms`, or at once when `signal` aborts. Never rejects. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  sleep(ms: number, signal?: Interruption): Promise<void>;
+}
+
+/** As much of an AbortSignal as a sleep needs. */
+export interface Interruption {
+  readonly aborted: boolean;
+  addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+/** Ends one sleep that is not needed any more. In a wait on every step an AbortController costs more than the wait. */
+export class Nudge implements Interruption {
+  aborted = false;
+  private listener: (() => void) | null = null;
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    this.listener = listener;
+  }
+
+  removeEventListener(): void {
+    this.listener = null;
+  }
+
+  give(): void {
+    this.aborted = true;
+    this.listener?.();
+  }
 }
 
 export const systemClock: Clock = {

@@ -12,6 +12,7 @@ import { OutlastError } from '../core/error.ts';
 import type { SessionId } from '../core/ids.ts';
 import { callKey, next, type PortCall } from '../core/next.ts';
 import type { State } from '../core/state.ts';
+import { Nudge } from '../lib/clock.ts';
 import { handIn } from './evidence.ts';
 import type { Heaps } from './heaps.ts';
 import type { Leftovers } from './leftovers.ts';
@@ -103,7 +104,7 @@ class Actor {
 
   async run(clean: boolean, signal: AbortSignal): Promise<void> {
     const { log, ports, performer } = this;
-    const off = ports.bell.on(log.session, { rang: () => this.ring() });
+    const off = ports.bell.on(log.session, { rang: (head) => this.ring(head) });
     const interrupt = () => this.wake();
     signal.addEventListener('abort', interrupt, { once: true });
     try {
@@ -254,13 +255,13 @@ class Actor {
   }
 
   private async wait(ms: number): Promise<void> {
-    const over = new AbortController();
+    const over = new Nudge();
     const woken = new Promise<void>((resolve) => {
       this.wake = resolve;
       if (this.finished.length > 0 || this.rang) resolve();
     });
-    await Promise.race([woken, this.ports.clock.sleep(ms, over.signal)]);
-    over.abort();
+    await Promise.race([woken, this.ports.clock.sleep(ms, over)]);
+    over.give();
     this.wake = () => {};
   }
 
@@ -282,7 +283,8 @@ class Actor {
       });
   }
 
-  private ring(): void {
+  private ring(head: number): void {
+    if (head <= this.log.state.head) return;
     this.rang = true;
     this.wake();
   }

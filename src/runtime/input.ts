@@ -39,7 +39,7 @@ export async function appendInput(
       summary: summarize(state, ports.clock.now()),
     });
     if (result.status === 'committed') {
-      ports.bell.ring(session);
+      ports.bell.ring(session, state.head);
       return { state, events };
     }
     // The head moved under us: fold and decide again. A store that says so without a longer log is broken.

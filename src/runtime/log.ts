@@ -83,7 +83,7 @@ export class Log {
         continue;
       }
       this.folded = state;
-      this.ports.bell.ring(this.session);
+      this.ports.bell.ring(this.session, state.head);
       return;
     }
   }

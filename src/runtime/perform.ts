@@ -10,6 +10,7 @@ import type { SessionId } from '../core/ids.ts';
 import type { PortCall } from '../core/next.ts';
 import { type Effect, findEffect, type State } from '../core/state.ts';
 import { assert, unreachable } from '../lib/assert.ts';
+import { Nudge } from '../lib/clock.ts';
 import { ModelError, type ModelReply } from '../models/port.ts';
 import type { HeapStep } from '../sandbox/port.ts';
 import { NotSent, type RunContext, type Tool } from '../tools/port.ts';
@@ -89,12 +90,11 @@ async function generate(s: State, by: Performer, signal: AbortSignal): Promise<M
   const view = buildRequest(s, { tools: tools.specs, briefing });
   const request = await withFiles(view, (file) => openFile(by.session, file, by.ports));
   const onText = (delta: string) => bell.whisper(by.session, delta);
-  const late = new ModelError('incomplete', 'The model gave no answer in time.', { retry: true });
   const reply = await withTimeout<ModelReply | ModelError>(
     s.contract.limits.modelTimeoutMs,
     by,
     signal,
-    { expired: late },
+    { expired: NO_ANSWER },
     async (limit) => {
       try {
         return await model.generate(request, { signal: limit, onText });
@@ -107,7 +107,7 @@ async function generate(s: State, by: Performer, signal: AbortSignal): Promise<M
   );
   // Our own time limit aborts the call as well, and is no wish of a person.
   const timedOut = reply instanceof ModelError && reply.code === 'aborted' && !signal.aborted;
-  return timedOut ? late : reply;
+  return timedOut ? NO_ANSWER : reply;
 }
 
 async function runEffect(
@@ -197,6 +197,8 @@ async function lookForExtras(
   });
 }
 
+const NO_ANSWER = new ModelError('incomplete', 'The model gave no answer in time.', { retry: true });
+
 const TOO_LATE = 'no answer in time';
 const LATE: Outcome = { status: 'unknown', reason: TOO_LATE };
 const unclear = (reason: string): Finding => ({ status: 'unclear', reason });
@@ -210,13 +212,14 @@ async function withTimeout<T>(
   run: (limit: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const limit = new AbortController();
-  const done = new AbortController();
+  const done = new Nudge();
   const abort = () => limit.abort();
   outer.addEventListener('abort', abort, { once: true });
-  const late = by.ports.clock.sleep(limitMs, done.signal).then(async () => {
+  const late = by.ports.clock.sleep(limitMs, done).then(async () => {
+    if (done.aborted) return expired; // Nobody listens any more.
     limit.abort();
     // One more turn of the loop: a tool that heeds its signal says better what happened.
-    await by.ports.clock.sleep(done.signal.aborted ? 0 : 250, done.signal);
+    await by.ports.clock.sleep(250, done);
     return expired;
   });
   try {
@@ -225,7 +228,7 @@ async function withTimeout<T>(
     if (first === expired && told) answer.then(told, () => {});
     return first;
   } finally {
-    done.abort();
+    done.give();
     outer.removeEventListener('abort', abort);
   }
 }

@@ -133,6 +133,33 @@ test('a port that is taken, and a folder that is in use, are refused by saying b
   expect((await command(['list', '--data', data.path])).code).toBe(0);
 }, 60_000);
 
+test('V3: a server that stands by takes the place of one that was killed, and what it knows', async () => {
+  server = await startServer({ data: data.path });
+  const { port } = server;
+  const started = await command(['start', '--persist', '--json', 'Say hello', '--url', server.url]);
+  const { session } = JSON.parse(started.stdout.trimEnd().split('\n').at(-1) ?? '');
+  const standby = ['serve', '--json', '--standby', '--port', String(port), '--data', data.path];
+  const next = launch(standby);
+  const lines = () => next.said.stdout.split('\n').filter((line) => line !== '');
+  await expect.poll(lines, { timeout: 15_000 }).toHaveLength(1);
+  expect(JSON.parse(lines()[0] ?? '')).toEqual({ standby: true, pid: next.child.pid, data: data.path });
+  expect(next.said.stderr).toContain(`in use by process ${server.pid}`);
+
+  await server.kill();
+  await expect.poll(lines, { timeout: 15_000 }).toHaveLength(2);
+  expect(JSON.parse(lines()[1] ?? '')).toMatchObject({ ready: true, url: server.url, pid: next.child.pid });
+  const list = await command(['list', '--json', '--data', data.path]);
+  expect(list.stdout).toContain(session);
+
+  const third = launch(standby);
+  await expect.poll(() => third.said.stdout, { timeout: 15_000 }).toContain('"standby":true');
+  third.child.kill('SIGTERM');
+  expect((await third.ended).code).toBe(0);
+  expect(runs(next.child.pid ?? 0)).toBe(true);
+  next.child.kill('SIGTERM');
+  expect((await next.ended).code).toBe(0);
+}, 60_000);
+
 test('an address that others reach is refused without tokens, and wants one with them', async () => {
   const refused = await command(['serve', '--host', '0.0.0.0', '--port', '0', '--data', data.path]);
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('OUTLAST_TOKENS')]);

@@ -10,14 +10,13 @@ import { OutlastError } from '../../core/error.ts';
 import type { SessionId } from '../../core/ids.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { Store, Summary } from '../port.ts';
-import type { Guarded } from './chain.ts';
 import type { Database, DriverName } from './driver.ts';
 import { type Found, openFile, type Place, suspect, trust } from './file.ts';
 import { type Files, nodeFiles } from './files.ts';
 import { claim, forgetOwner, writeOwner } from './lock.ts';
 import { openLog } from './log.ts';
 import { cut } from './salvage.ts';
-import { operations } from './store.ts';
+import { type Known, operations } from './store.ts';
 import { type Damage, inspect, missing, sessionsIn, structure } from './verify.ts';
 import { type Mark, openWitness } from './witness.ts';
 
@@ -113,7 +112,7 @@ function assemble(place: Place, found: Found, unclaim: () => void): SqliteStore 
   const log = openLog(db);
   const witness = openWitness(place.files, `${place.path}.witness`);
   const damaged = new Map(damageAtOpening().map((damage) => [damage.session, damage]));
-  const heads = new Map<SessionId, Guarded>();
+  const heads = new Map<SessionId, Known>();
   const { flush, ...port } = operations({
     db,
     log,

@@ -1,0 +1,72 @@
+// Owns: a server process from outside: started, listened to, killed. What it says is kept, so that a line which came before
+// somebody waited for it is found.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { instant } from './instant.mjs';
+
+const SERVER = fileURLToPath(new URL('./server.mjs', import.meta.url));
+const PATIENCE_MS = 20_000;
+
+export function startServer(dir, { standby = false } = {}) {
+  const spawnedAt = instant();
+  const child = spawn(process.execPath, [SERVER, '--data', dir, ...(standby ? ['--standby'] : [])], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  child.stdin.on('error', () => {});
+  const lines = [];
+  let complaints = '';
+  let heard = () => {};
+  child.stderr.on('data', (chunk) => {
+    complaints += chunk;
+  });
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    lines.push(JSON.parse(line));
+    heard();
+  });
+  const exited = once(child, 'exit').then(() => heard());
+
+  return {
+    spawnedAt,
+    /** The first line from `from` on that `isIt`; or a later one of them. */
+    async line(isIt, { from = 0, nth = 1 } = {}) {
+      const until = performance.now() + PATIENCE_MS;
+      for (;;) {
+        const found = lines.slice(from).filter(isIt)[nth - 1];
+        if (found) return found;
+        const left = until - performance.now();
+        if (left <= 0 || child.exitCode !== null || child.signalCode !== null) {
+          throw new Error(
+            `the server did not say what was waited for; it said ${lines.length} lines\n${complaints}`,
+          );
+        }
+        await Promise.race([new Promise((resolve) => (heard = resolve)), pause(left)]);
+      }
+    },
+    heardSoFar: () => lines.length,
+    ready() {
+      return this.line(({ did }) => did === 'ready');
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+function pause(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}
+
+/** A call of the HTTP interface; the first one of a process opens the connection and should not be the one that counts. */
+export async function post(url, path, body) {
+  const response = await fetch(`${url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return response.json();
+}

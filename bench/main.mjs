@@ -1,0 +1,68 @@
+// Owns: `npm run bench -- steps [--json] [--quick] [--only FIGURE,…] [--save]`: runs the figures one after the other and
+// prints them. What a figure means stands in README.md; how it is taken, in its file under steps/.
+//
+// B1. With --json the last line of stdout is one object, name → number, or null where a figure could not be taken.
+// B2. A figure that fails does not take the others with it; the exit code says so.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { machine } from './kit/machine.mjs';
+import { FILES, NAMES } from './steps.mjs';
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    json: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
+    save: { type: 'boolean', default: false },
+    only: { type: 'string' },
+  },
+});
+const wanted = options.only?.split(',') ?? NAMES;
+const strange = wanted.filter((name) => !NAMES.includes(name));
+if (positionals[0] !== 'steps' || strange.length > 0) {
+  const what = strange.length > 0 ? `no figure "${strange.join(', ')}"; there are ${NAMES.join(', ')}\n` : '';
+  process.stderr.write(
+    `${what}usage: npm run bench -- steps [--json] [--quick] [--only FIGURE,…] [--save]\n`,
+  );
+  process.exit(2);
+}
+
+const figures = {};
+const details = {};
+let isWhole = true;
+for (const file of FILES.filter(({ names }) => names.some((name) => wanted.includes(name)))) {
+  say(`${file.names.join(', ')} …`);
+  const taken = await take(file);
+  for (const name of file.names) {
+    figures[name] = taken.figures[name] ?? null;
+    say(`  ${name.padEnd(24)} ${figures[name] ?? 'not taken'}`);
+  }
+  details[file.names[0]] = taken.details;
+}
+if (options.save) save();
+if (options.json) console.log(JSON.stringify(figures));
+process.exitCode = isWhole ? 0 : 1;
+
+async function take(file) {
+  try {
+    return await file.measure({ quick: options.quick });
+  } catch (error) {
+    isWhole = false;
+    say(`  failed: ${error instanceof Error ? error.stack : error}`);
+    return { figures: {}, details: { failed: String(error) } };
+  }
+}
+
+function save() {
+  const at = machine();
+  const path = new URL(`./results/steps-${at.date}.json`, import.meta.url);
+  mkdirSync(new URL('.', path), { recursive: true });
+  writeFileSync(path, `${JSON.stringify({ machine: at, figures, details }, null, 2)}\n`);
+  say(`saved as bench/results/steps-${at.date}.json`);
+}
+
+/** For people, on stderr, so that stdout stays what programs read; without --json people look there. */
+function say(line) {
+  (options.json ? process.stderr : process.stdout).write(`${line}\n`);
+}
