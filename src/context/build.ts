@@ -25,10 +25,13 @@ export interface Surroundings {
 }
 
 export function buildRequest(s: State, around: Surroundings): View {
+  const { messages, filesFrom } = past(s);
   return {
     system: systemPrompt(around.briefing),
     tools: around.tools,
-    messages: [...past(s), { role: 'user', text: present(s) }],
+    // Not spread: of a long transcript that is a hundred times slower.
+    messages: messages.concat({ role: 'user', text: present(s) }),
+    filesFrom,
   };
 }
 
@@ -40,6 +43,8 @@ interface Rendered {
   readonly outputChars: number;
   readonly withheld: State['withheld'];
   readonly window: Window;
+  /** Where the messages of the first item with files that are shown begin. */
+  readonly filesFrom: number | null;
   /** Of all items up to this one. Grows with the transcript, so it is never handed out. */
   readonly messages: ViewMessage[];
 }
@@ -50,7 +55,7 @@ interface Rendered {
  */
 const rendered = new WeakMap<Item, Rendered>();
 
-function past(s: State): readonly ViewMessage[] {
+function past(s: State): Rendered {
   const { transcript, contract, withheld } = s;
   const { outputChars } = contract.limits;
   const isWithheld = (item: Item): boolean => item.kind !== 'note' && withheld.includes(item.turn);
@@ -68,14 +73,17 @@ function past(s: State): readonly ViewMessage[] {
   // The window has moved: what is only named now stands in the middle, so all is rendered again, once in a long while.
   const isKept = fits && firstShown(known.window) === from;
   const messages = isKept ? known.messages : [];
+  let filesFrom = isKept ? known.filesFrom : null;
   for (let at = isKept ? last + 1 : 0; at < transcript.length; at++) {
     const item = transcript[at] as Item;
     const hidden = isWithheld(item) ? REFUSED : at < from ? CROWDED : null;
+    if (window.length > 0 && at === from) filesFrom = messages.length;
     messages.push(...render(item, outputChars, hidden));
   }
   const newest = transcript.at(-1);
-  if (newest) rendered.set(newest, { outputChars, withheld, window, messages });
-  return messages;
+  const now: Rendered = { outputChars, withheld, window, filesFrom, messages };
+  if (newest) rendered.set(newest, now);
+  return now;
 }
 
 function render(item: Item, outputChars: number, hidden: string | null): readonly ViewMessage[] {

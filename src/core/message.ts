@@ -94,6 +94,8 @@ export interface ModelRequest {
 /** A request before its files are read. */
 export interface View extends Omit<ModelRequest, 'messages'> {
   readonly messages: readonly ViewMessage[];
+  /** Index of the first message that may hold a file; null when none does. What stands before it is as it is sent. */
+  readonly filesFrom: number | null;
 }
 
 /** When a message is read: before the next model call, after the current response, or at once. */

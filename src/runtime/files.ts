@@ -54,19 +54,12 @@ type Read = (file: FileRef) => Promise<FileData | null>;
 
 /** The request that a view stands for. */
 export async function withFiles(view: View, read: Read): Promise<ModelRequest> {
-  const messages: RequestMessage[] = [];
-  for (const message of view.messages) {
-    if (isPlain(message)) messages.push(message);
-    else messages.push(...(await resolved(message, read)));
-  }
-  return { ...view, messages };
+  const { filesFrom, messages, ...rest } = view;
+  if (filesFrom === null) return { ...rest, messages: messages as readonly RequestMessage[] };
+  const resolvedOnes = messages.slice(0, filesFrom) as RequestMessage[];
+  for (const message of messages.slice(filesFrom)) resolvedOnes.push(...(await resolved(message, read)));
+  return { ...rest, messages: resolvedOnes };
 }
-
-/** Nearly all are: a long transcript costs no wait for each message. */
-const isPlain = (message: ViewMessage): message is ViewMessage & RequestMessage =>
-  message.role === 'tool' ||
-  (message.role === 'user' && message.images === undefined) ||
-  (message.role === 'assistant' && !message.parts.some((part) => part.type === 'file'));
 
 async function resolved(message: ViewMessage, read: Read): Promise<readonly RequestMessage[]> {
   switch (message.role) {
