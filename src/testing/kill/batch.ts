@@ -3,7 +3,7 @@
  * instruction, and becomes one cell. The name of an effect stands in one batch only, so the books can be counted by it.
  */
 
-export const SERVICES = ['pay', 'mail', 'post'] as const;
+export const SERVICES = ['bill', 'pay', 'mail', 'post'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
 /** How the cell goes about it. */

@@ -12,6 +12,10 @@ export interface Row {
   readonly service: ServiceName;
   readonly what: string;
   readonly reference: string | null;
+  /** Counts the rows of a service from 1. */
+  readonly id: number;
+  /** The row that this one undoes; null for a row that stands for itself. */
+  readonly undoes: number | null;
   /** Milliseconds since the epoch, on the clock of this machine: the same as in the log. */
   readonly at: number;
 }
@@ -27,6 +31,14 @@ export function readBooks(dir: string): readonly Row[] {
   return SERVICES.flatMap((service) => rowsIn(bookOf(dir, service)));
 }
 
+/** Rows that stand: neither undone nor the undoing of another. */
+export function standing(rows: readonly Row[]): readonly Row[] {
+  const undone = new Set(
+    rows.flatMap(({ service, undoes }) => (undoes === null ? [] : [`${service} ${undoes}`])),
+  );
+  return rows.filter(({ service, id, undoes }) => undoes === null && !undone.has(`${service} ${id}`));
+}
+
 /** A last line without its end is being written just now: it was not answered. */
 export function rowsIn(file: string): readonly Row[] {
   const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
@@ -38,15 +50,22 @@ export function grantsFor(origin: string): readonly Grant[] {
     {
       name: 'outside',
       origin,
-      describe: 'pay, mail, post and look',
+      describe: 'bill, pay, mail, post and look',
       rules: [
         { method: 'GET', path: '/look' },
+        {
+          method: 'POST',
+          path: '/bill',
+          capability: { kind: 'cancelable', lateMs: LATE_MS },
+          ask: { path: '/bill?reference={reference}', found: '/records', reference: '/reference' },
+          cancel: { method: 'DELETE', path: '/bill/{id}', id: '/id', undone: '/undone' },
+        },
         { method: 'POST', path: '/pay', capability: { kind: 'keyed', retentionMs: DAY_MS } },
         {
           method: 'POST',
           path: '/mail',
           capability: { kind: 'queryable', lateMs: LATE_MS },
-          ask: { path: '/mail?reference={reference}', found: '/messages', reference: '/reference' },
+          ask: { path: '/mail?reference={reference}', found: '/records', reference: '/reference' },
         },
         { method: 'POST', path: '/post', capability: 'blind' },
       ],

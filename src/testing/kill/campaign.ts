@@ -25,6 +25,8 @@ export interface Totals {
   effects: number;
   /** Requests that left and whose own answer never came. */
   inDoubt: number;
+  /** Rows that stood twice for a while, were undone and told. */
+  extras: number;
   /** Broken invariants, heaps and followers. */
   broken: number;
   /** Quarantines that the person had to resume. */
@@ -51,7 +53,7 @@ export interface Kept {
 export const fresh = (seed: number): Kept => ({
   totals: {
     ...{ kills: 0, duplicates: 0, lost: 0, untrue: 0, stuck: 0, questions: 0, questionsMinimum: 0 },
-    ...{ rounds: 0, seed, early: 0, effects: 0, inDoubt: 0, broken: 0, resumed: 0, restless: 0 },
+    ...{ rounds: 0, seed, early: 0, effects: 0, inDoubt: 0, extras: 0, broken: 0, resumed: 0, restless: 0 },
   },
   nextRound: 1,
   failures: [],
@@ -142,11 +144,15 @@ async function work(
   }
 }
 
-function add(totals: Totals, { verdict, kills, early, effects, inDoubt, resumed, restless }: Round): void {
+function add(
+  totals: Totals,
+  { verdict, kills, early, effects, inDoubt, extras, resumed, restless }: Round,
+): void {
   totals.kills += kills;
   totals.early += early;
   totals.effects += effects;
   totals.inDoubt += inDoubt;
+  totals.extras += extras;
   totals.resumed += resumed;
   totals.restless += restless.length;
   totals.rounds++;

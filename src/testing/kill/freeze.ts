@@ -24,6 +24,10 @@ export interface Frozen {
   readonly second: string;
   /** Bytes of the data folder were the same before and after the second server. */
   readonly untouched: boolean;
+  /** Writes that came to the services after it went on, under the lease that it had before: its window outside. */
+  readonly sentUnderOldLease: number;
+  /** Writes that came under a lease that it took anew. */
+  readonly sentUnderNewLease: number;
   readonly findings: readonly string[];
 }
 
@@ -66,10 +70,12 @@ async function watch(person: Person, options: FreezeOptions): Promise<Frozen> {
   await systemClock.sleep(random() * 600, signal);
 
   server.freeze();
+  const { epoch } = person.lastLease();
   const before = bytesIn(dataDir);
   const second = await tryAnother(dataDir, outside);
   const untouched = bytesIn(dataDir) === before;
   await systemClock.sleep(FREEZE_MS, signal);
+  const thawedAt = systemClock.now();
   server.thaw();
 
   const inspection = await person.rest();
@@ -77,6 +83,11 @@ async function watch(person: Person, options: FreezeOptions): Promise<Frozen> {
   const { batches, followed } = person;
   const rows = readBooks(books).filter(({ what }) => what.startsWith('r0freeze'));
   const verdict = judge({ batches, followed, log, inspection, verification, rows, stuck: [] });
+  const { arrivals } = (await (await fetch(`${outside}/arrivals`)).json()) as {
+    arrivals: { at: number; epoch: number }[];
+  };
+  const late = arrivals.filter(({ at }) => at >= thawedAt);
+  const sentUnderOldLease = late.filter((arrival) => arrival.epoch <= epoch).length;
   const strangers = log.flatMap((event) =>
     event.kind === 'lease.acquired' && !event.holder.startsWith(`${server.pid}.`)
       ? [`${event.seq}: the lease went to ${event.holder}`]
@@ -88,7 +99,11 @@ async function watch(person: Person, options: FreezeOptions): Promise<Frozen> {
     ...(second === 'store.locked' ? [] : [`the second server was not refused but: ${second}`]),
     ...(untouched ? [] : ['the second server changed the data folder']),
   ];
-  return { seconds: FREEZE_MS / 1_000, second, untouched, findings };
+  return {
+    ...{ seconds: FREEZE_MS / 1_000, second, untouched, sentUnderOldLease },
+    sentUnderNewLease: late.length - sentUnderOldLease,
+    findings,
+  };
 }
 
 /** What becomes of a second server on the folder. */

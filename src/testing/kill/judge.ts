@@ -8,7 +8,7 @@ import { InvariantChecker } from '../../core/invariant.ts';
 import type { Inspection, Verification } from '../../protocol/schema.ts';
 import { asksAboutEffect, fewestQuestions, type Verdict } from '../sim/judge.ts';
 import { type Batch, claimsIn } from './batch.ts';
-import type { Row } from './books.ts';
+import { type Row, standing } from './books.ts';
 
 export interface Case {
   readonly batches: readonly Batch[];
@@ -26,7 +26,7 @@ export function judge(one: Case): Verdict {
   return {
     duplicates: duplicates(one),
     lost: lost(one),
-    untrue: [...untrueEvents(one), ...untrueLedger(one)],
+    untrue: [...untrueEvents(one), ...untrueLedger(one), ...untoldExtras(one)],
     stuck: one.stuck,
     broken: broken(one),
     questions: one.log.filter(asksAboutEffect).length,
@@ -59,14 +59,14 @@ const nameOf = ({ service, what }: { service: string; what: string }): string =>
 function duplicates({ batches, rows }: Case): readonly string[] {
   const wanted = new Set(batches.flatMap((batch) => batch.wanted.map(nameOf)));
   const found = new Map<string, number>();
-  for (const row of rows) found.set(nameOf(row), (found.get(nameOf(row)) ?? 0) + 1);
+  for (const row of standing(rows)) found.set(nameOf(row), (found.get(nameOf(row)) ?? 0) + 1);
   return [...found].flatMap(([name, count]) =>
     count > (wanted.has(name) ? 1 : 0) ? [`${name} stands ${count} times`] : [],
   );
 }
 
 function lost({ batches, rows }: Case): readonly string[] {
-  const found = new Set(rows.map(nameOf));
+  const found = new Set(standing(rows).map(nameOf));
   return batches
     .flatMap((batch) => batch.wanted.map(nameOf))
     .filter((name) => !found.has(name))
@@ -128,9 +128,27 @@ function untrueLedger({ rows, log, inspection }: Case): readonly string[] {
   return (inspection?.ledger ?? []).flatMap(({ effect, status }) => {
     const about = effects.get(effect);
     if (!about) return [];
-    const stands = rows.some((row) => nameOf(row) === nameOf(about));
+    const stands = standing(rows).some((row) => nameOf(row) === nameOf(about));
     const isWrong = (status === 'done' && !stands) || (status === 'failed' && stands);
     return isWrong ? [`at rest the ledger says ${nameOf(about)} (${effect}) ${status}`] : [];
+  });
+}
+
+/** Rows that stood for a while and were undone again. */
+export const extras = (rows: Case['rows']): readonly Row[] => rows.filter(({ undoes }) => undoes !== null);
+
+/** What stood twice for a while is told, in the ledger of the session. */
+function untoldExtras({ rows, log }: Case): readonly string[] {
+  const told = new Set(
+    log.flatMap((event) =>
+      event.kind === 'effect.reconciled' && event.evidence === 'audited' && event.note.includes('undone')
+        ? [event.effect as string]
+        : [],
+    ),
+  );
+  return extras(rows).flatMap((row) => {
+    const effect = row.reference?.split('.')[1] ?? '';
+    return told.has(effect) ? [] : [`an extra ${nameOf(row)} (${effect}) was undone and not told`];
   });
 }
 

@@ -32,7 +32,8 @@ const { values } = parseArgs({
 const HELP = `npm run kill -- [options]
 
 Real servers with sessions at work, killed with SIGKILL at random instants, also while they recover. Outside are a
-payment-like service (deduplicates), a mailing one (can be asked) and a blind one; the judge reads their books.
+billing service (an extra can be undone), a payment-like one (deduplicates), a mailing one (can be asked) and a blind
+one; the judge reads their books.
 
   --count N        kills in all (default 50; with --freeze alone none)
   --workers N      servers side by side (default 2)
@@ -104,6 +105,8 @@ async function run(): Promise<number> {
       frozenSeconds: found.seconds,
       secondServer: found.second,
       folderUntouched: found.untouched,
+      sentUnderOldLease: found.sentUnderOldLease,
+      sentUnderNewLease: found.sentUnderNewLease,
       frozenFindings: found.findings.length,
     };
     if (values.json) {
@@ -112,7 +115,7 @@ async function run(): Promise<number> {
     }
     console.log(
       `${totals.kills} kills (${totals.early} during recovery) in ${totals.rounds} rounds with ${totals.effects} effects, ` +
-        `${totals.inDoubt} left in doubt, ` +
+        `${totals.inDoubt} left in doubt, ${totals.extras} extras undone, ` +
         `${seconds()} s, seed ${totals.seed}: ${totals.duplicates} duplicates, ${totals.lost} lost, ` +
         `${totals.untrue} untrue, ${totals.stuck} stuck, ${totals.broken} broken; ` +
         `${totals.questions} questions (minimum ${totals.questionsMinimum})`,
@@ -120,7 +123,9 @@ async function run(): Promise<number> {
     if (found) {
       console.log(
         `frozen for ${found.seconds} s, longer than its lease: a second server on its folder: ${found.second}, ` +
-          `folder ${found.untouched ? 'untouched' : 'CHANGED'}; the first went on, ${found.findings.length} findings`,
+          `folder ${found.untouched ? 'untouched' : 'CHANGED'}; the first went on, ${found.findings.length} findings; ` +
+          `outside, ${found.sentUnderOldLease} requests left under the old lease after it went on, ` +
+          `${found.sentUnderNewLease} under the one that it took anew`,
       );
     }
   }

@@ -12,7 +12,7 @@ import type { When } from '../../core/message.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Inspection, Verification } from '../../protocol/schema.ts';
 import { type Batch, instruction } from './batch.ts';
-import { LATE_MS, readBooks } from './books.ts';
+import { LATE_MS, readBooks, standing } from './books.ts';
 
 const AGAIN_MS = 20;
 
@@ -101,6 +101,12 @@ export class Person {
     return { log, verification };
   }
 
+  /** The newest lease that the follower has heard of. */
+  lastLease(): { epoch: number } {
+    const leases = this.followed.filter((event) => event.kind === 'lease.acquired');
+    return { epoch: leases.at(-1)?.epoch ?? 0 };
+  }
+
   /** Resolves at the next event that the follower gets, of this kind if one is named, or after `atMostMs`. */
   async progress(atMostMs: number, kind?: EventKind): Promise<void> {
     const over = new AbortController();
@@ -125,7 +131,7 @@ export class Person {
     // Whoever sent it was gone when the question was asked, or had its connection cut.
     await this.pause(Math.max(0, since + LATE_MS + 20 - systemClock.now()));
     const what = /what\W+([\w.]+)/.exec(question)?.[1];
-    const stands = readBooks(this.options.books).some((row) => row.what === what);
+    const stands = standing(readBooks(this.options.books)).some((row) => row.what === what);
     await this.insist((signal) =>
       this.outlast.decide(session, id, stands ? 'done' : 'not-done', { text: 'looked it up', signal }),
     ).catch((error: unknown) => {

@@ -9,7 +9,7 @@ import { seededEntropy } from '../../lib/entropy.ts';
 import type { Verdict } from '../sim/judge.ts';
 import { type Batch, SERVICES, SHAPES } from './batch.ts';
 import { readBooks } from './books.ts';
-import { dispatchesInDoubt, findingsOf, judge } from './judge.ts';
+import { dispatchesInDoubt, extras, findingsOf, judge } from './judge.ts';
 import { Person } from './person.ts';
 import type { Server } from './processes.ts';
 
@@ -37,6 +37,8 @@ export interface Round {
   readonly effects: number;
   /** Requests that left and whose own answer never came: what kills are meant to leave behind. */
   readonly inDoubt: number;
+  /** Rows that stood twice for a while, were undone and told. */
+  readonly extras: number;
   readonly resumed: number;
   /** Each time that the session was said to rest while an effect of it was open. */
   readonly restless: readonly string[];
@@ -130,6 +132,7 @@ class Play {
       early,
       effects,
       inDoubt,
+      extras: extras(this.ownRows()).length,
       resumed,
       restless,
       verdict,

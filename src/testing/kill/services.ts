@@ -1,6 +1,7 @@
 /**
- * The outside: one process with four services, that survives every kill of the server. `pay` deduplicates by the
- * Idempotency-Key, `mail` can be asked for an X-Reference and does not deduplicate, `post` does neither, `look` reads.
+ * The outside: one process with five services, that survives every kill of the server. `bill` can be asked for an
+ * X-Reference and told to undo a row, `pay` deduplicates by the Idempotency-Key, `mail` can be asked for an X-Reference,
+ * `post` does none of these, `look` reads.
  *
  * O1  A row is on disk (fsync) before its answer goes out. Rows are only ever added.
  * O2  A request is applied a random while after it came, and answered a random while after that, whether or not its
@@ -8,6 +9,7 @@
  * O3  Nothing is applied later than promised. The time runs from the last moment at which the request cannot have been
  *     there yet, so a machine that stalls makes a request fail rather than late.
  * O4  It ends with its parent: when the pipe to its input closes.
+ * O5  `/arrivals` tells when each write came and under which epoch, whatever became of it.
  */
 
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
@@ -17,7 +19,7 @@ import { parseArgs } from 'node:util';
 import { systemClock } from '../../lib/clock.ts';
 import { seededEntropy } from '../../lib/entropy.ts';
 import { SERVICES, type ServiceName } from './batch.ts';
-import { bookOf, LATE_MS, type Row, rowsIn } from './books.ts';
+import { bookOf, LATE_MS, type Row, rowsIn, standing } from './books.ts';
 
 const { values } = parseArgs({
   options: { books: { type: 'string' }, seed: { type: 'string', default: '1' } },
@@ -35,6 +37,7 @@ const files = new Map(SERVICES.map((service) => [service, openSync(bookOf(dir, s
 const rows: Row[] = SERVICES.flatMap((service) =>
   existsSync(bookOf(dir, service)) ? rowsIn(bookOf(dir, service)) : [],
 );
+const arrivals: { readonly at: number; readonly epoch: number }[] = [];
 let pending = 0;
 
 // O3. Whatever is accepted in this turn of the loop came after the turn before last.
@@ -60,10 +63,13 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const url = new URL(request.url ?? '/', 'http://outside');
   const name = url.pathname.slice(1);
   if (name === 'pending') return send(response, { pending });
+  if (name === 'arrivals') return send(response, { arrivals });
   if (name === 'look') {
     await systemClock.sleep(random() * 40);
     return send(response, { rows: rows.length });
   }
+  const undone = /^bill\/(\d+)$/.exec(name)?.[1];
+  if (undone !== undefined && request.method === 'DELETE') return undo(Number(undone), response);
   const service = SERVICES.find((one) => one === name);
   if (!service) {
     response.writeHead(404).end();
@@ -71,10 +77,12 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   }
   if (request.method === 'GET') {
     const reference = url.searchParams.get('reference');
-    return send(response, {
-      messages: rows.filter((row) => row.service === service && row.reference === reference),
-    });
+    const own = rows.filter((row) => row.service === service && row.undoes === null);
+    const stand = new Set(standing(rows));
+    const records = own.filter((row) => row.reference === reference);
+    return send(response, { records: records.map((row) => ({ ...row, undone: !stand.has(row) })) });
   }
+  arrivals.push({ at: systemClock.now(), epoch: Number(request.headers['x-outlast-epoch'] ?? 0) });
   pending++;
   try {
     await write(service, request, response);
@@ -106,7 +114,22 @@ async function write(
 /** O1. */
 function apply(service: ServiceName, what: string, reference: string | null): void {
   if (service === 'pay' && rows.some((row) => row.service === 'pay' && row.reference === reference)) return;
-  const row: Row = { service, what, reference, at: systemClock.now() };
+  append({ service, what, reference, undoes: null });
+}
+
+/** Its answer is slow, and now and then lost: whoever asked may be gone before it comes. */
+async function undo(id: number, response: ServerResponse): Promise<void> {
+  const row = standing(rows).find((one) => one.service === 'bill' && one.id === id);
+  if (row) append({ ...row, undoes: id });
+  if (random() < 2 * CUT) return void response.destroy();
+  await systemClock.sleep(random() * 100);
+  send(response, { ok: row !== undefined });
+}
+
+function append(entry: Pick<Row, 'service' | 'what' | 'reference' | 'undoes'>): void {
+  const { service } = entry;
+  const id = rows.filter((row) => row.service === service).length + 1;
+  const row: Row = { ...entry, id, at: systemClock.now() };
   const file = files.get(service);
   if (file === undefined) return;
   writeSync(file, `${JSON.stringify(row)}\n`);
