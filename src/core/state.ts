@@ -243,6 +243,8 @@ export interface RunningCell {
   /** False until its first image is committed. */
   readonly committed: boolean;
   readonly output: string;
+  /** Code of another cell has moved the heap since: to go back to before this one would let that do its calls again. */
+  readonly isMixed: boolean;
   /** What an abort brings back. */
   readonly before: Pick<Heap, 'chain' | 'pending' | 'live'>;
 }

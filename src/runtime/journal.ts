@@ -54,6 +54,7 @@ export function inputOf(
 function wentBack(running: RunningCell | null, after: State, event: Event | ForeignEvent): boolean {
   return (
     running !== null &&
+    !running.isMixed &&
     after.heap.cell === null &&
     (event.kind === 'cell.aborted' || event.kind === 'turn.interrupted' || event.kind === 'session.stopping')
   );

@@ -152,7 +152,8 @@ function movedHeap({ call, step }: Extract<Performed, { do: 'move' }>, s: State,
       ? s.heap.cell?.id === call.cell && !s.heap.cell.committed
       : nextDelivery(s.heap.pending)?.guestCall === call.guestCall;
   if (!awaited || s.heap.opened !== by.epoch) return NOTHING;
-  const cell = s.heap.cell?.id ?? call.cell;
+  // Whose call is delivered; code of another cell may run then, and is none of its doing.
+  const { cell } = call;
   if (step.kind === 'aborted') {
     const { reason, message, output } = step;
     // Ended by a holder that lets go: the heap is as it was, and the next holder makes the move.

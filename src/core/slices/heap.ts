@@ -3,7 +3,8 @@
  *
  * H1  One `cell.committed` for each move of the heap; its image holds everything up to it.
  * H2  Settlements enter the guest one at a time in the order of the log (`Pending.answer.seq`).
- * H3  An abort brings back what stood before the cell. What was delivered since is delivered again.
+ * H3  An abort brings back what stood before the cell. What was delivered since is delivered again. When code of another
+ *     cell has moved the heap meanwhile, the last commit stands instead, and the cell goes on no more.
  */
 
 import { unreachable } from '../../lib/assert.ts';
@@ -26,6 +27,7 @@ export function cellStarted(s: State, e: EventOf<'cell.started'>): State {
     startedAt: e.at,
     committed: false,
     output: '',
+    isMixed: false,
     before: { chain, pending, live },
   };
   const running: State = {
@@ -49,25 +51,32 @@ export function cellCommitted(s: State, e: EventOf<'cell.committed'>): State {
       moved.by === 'delivery'
         ? s.heap.pending.filter((call) => call.guestCall !== moved.guestCall)
         : s.heap.pending,
-    cell: s.heap.cell && {
-      ...s.heap.cell,
-      committed: s.heap.cell.committed || moved.by === 'run',
-      output: s.heap.cell.output + e.output,
-    },
+    cell: s.heap.cell && (s.heap.cell.id === e.cell ? movedOn(s.heap.cell, e) : mixed(s.heap.cell)),
+    suspended: s.heap.suspended.map((cell) => (cell.id === e.cell ? movedOn(cell, e) : cell)),
     live: relive(s.heap.live, e),
   };
   const moving = progressed({ ...s, heap });
+  const isHeard = [heap.cell, ...heap.suspended].some((cell) => cell?.id === e.cell);
   const heard =
-    !heap.cell && e.output !== '' ? note(moving, `[${e.cell} in the background] ${e.output}`, e.at) : moving;
+    isHeard || e.output === '' ? moving : note(moving, `[${e.cell} in the background] ${e.output}`, e.at);
   return e.ended.reduce((state, { cell, end }) => {
-    const result = cellResult(end, state.heap.cell?.id === cell ? state.heap.cell.output : '');
-    return endCell(state, cell, result, e);
+    const ending = [state.heap.cell, ...state.heap.suspended].find((one) => one?.id === cell);
+    return endCell(state, cell, cellResult(end, ending?.output ?? ''), e);
   }, heard);
 }
 
+const movedOn = (cell: RunningCell, { moved, output }: EventOf<'cell.committed'>): RunningCell => ({
+  ...cell,
+  committed: cell.committed || moved.by === 'run',
+  output: cell.output + output,
+});
+
+const mixed = (cell: RunningCell): RunningCell => (cell.isMixed ? cell : { ...cell, isMixed: true });
+
 export function cellAborted(s: State, e: EventOf<'cell.aborted'>): State {
   const outside = doneOutside(s, isOf(e.cell));
-  const text = [abortText(e.reason), e.message, outside].filter((part) => part !== '').join(' ');
+  const stands = s.heap.cell?.isMixed ? BEFORE_LAST : BEFORE;
+  const text = [abortText(e.reason), stands, e.message, outside].filter((part) => part !== '').join(' ');
   const printed = e.output === '' ? '' : `\nPrinted before that:\n${e.output}`;
   if (s.heap.cell?.id === e.cell) {
     const { call } = s.heap.cell;
@@ -166,7 +175,8 @@ function answerPending(s: State, which: (call: Pending) => boolean, answer: Deli
 /** The heap from before the running cell, with the answers that have come in since. */
 export function abortRunningCell(s: State): State {
   if (!s.heap.cell) return s;
-  const { before, id } = s.heap.cell;
+  const { before, id, isMixed } = s.heap.cell;
+  if (isMixed) return withoutCell(s, id);
   const isOld = new Set(before.pending.map(({ guestCall }) => guestCall));
   const pending = before.pending.map((call): Pending => {
     if (call.on === 'note' || call.answer) return call;
@@ -181,6 +191,13 @@ export function abortRunningCell(s: State): State {
     back,
     ({ origin }) => origin?.by === 'cell' && origin.cell === id && !isOld.has(origin.guestCall),
   );
+}
+
+/** The heap of the last commit, in which nothing that this cell waits for comes any more. */
+function withoutCell(s: State, id: CellId): State {
+  const pending = s.heap.pending.filter((call) => call.cell !== id);
+  const left = { ...s, heap: { ...s.heap, pending, cell: null, opened: null } };
+  return withdrawQuestions(left, ({ origin }) => origin?.by === 'cell' && origin.cell === id);
 }
 
 /** The settlement that enters the guest next. */
@@ -228,21 +245,25 @@ function cellResult(end: EventOf<'cell.committed'>['ended'][number]['end'], outp
     : { status: 'failed', text: `${printed}${end.error}` };
 }
 
+const BEFORE = 'The heap is as it was before the cell.';
+const BEFORE_LAST =
+  'Other code has moved the heap meanwhile, so it is as it was at the last await; the cell goes on no more.';
+
 function abortText(reason: EventOf<'cell.aborted'>['reason']): string {
   switch (reason) {
     case 'time':
-      return 'Aborted: the cell ran too long. The heap is as it was before the cell.';
+      return 'Aborted: the cell ran too long.';
     case 'memory':
-      return 'Aborted: out of memory. The heap is as it was before the cell.';
+      return 'Aborted: out of memory.';
     case 'output':
-      return 'Aborted: too much output. The heap is as it was before the cell.';
+      return 'Aborted: too much output.';
     case 'poisoned':
     case 'lost':
-      return 'Aborted: the engine broke. The heap is as it was before the cell.';
+      return 'Aborted: the engine broke.';
     case 'stuck':
-      return 'Aborted: the cell awaits something that can never come. The heap is as it was before the cell.';
+      return 'Aborted: the cell awaits something that can never come.';
     case 'interrupted':
-      return 'Aborted: interrupted. The heap is as it was before the cell.';
+      return 'Aborted: interrupted.';
     default:
       return unreachable(reason);
   }

@@ -91,7 +91,6 @@ async function loopScenario(
       KEEPS_COURSE.has(mode) ? expected : undefined,
       more,
     );
-    totals.injected += result.injected ? 1 : 0;
     options.onRun?.(scenario.name, index + 1, plans.length);
   }
 }
@@ -229,7 +228,7 @@ function noteFindings({ witness }: Run): readonly string[] {
 }
 
 export function tally(
-  { verdict, witness, crashes }: Run,
+  { verdict, witness, crashes, injected }: Run,
   repeat: string,
   totals: Totals,
   failures: Failure[],
@@ -238,6 +237,7 @@ export function tally(
 ): void {
   totals.runs++;
   totals.crashes += crashes;
+  totals.injected += injected ? 1 : 0;
   totals.duplicates += verdict.duplicates.length;
   totals.lost += verdict.lost.length;
   totals.untrue += verdict.untrue.length;

@@ -41,7 +41,8 @@ interrupts, holds or decides there, and with a clock that jumps there.
 
   --json                     totals as JSON on the last line
   --full                     both sides of every boundary in every mode, also where they cannot differ
-  --pairs                    a crash, and another during its recovery: every pair (minutes)
+  --pairs                    a crash, and another during its recovery: every pair of the small scenarios, with --full
+                             of all (minutes)
   --seeds N --seed S         N random runs from seed S on: crashes, messages, a failing store and provider
   --mutants                  run the planted bugs; each must be caught
   --scenario NAME            only this scenario
@@ -76,7 +77,9 @@ async function part(shard: { index: number; of: number }): Promise<Part> {
   const { scenario, boundary, full } = values;
   const mode = MODES.find((one) => one === values.mode);
   const options: LoopOptions = {
-    scenarios: SCENARIOS.filter(({ name }) => scenario === undefined || name === scenario),
+    scenarios: SCENARIOS.filter(({ name, isSmall }) =>
+      scenario === undefined ? !values.pairs || full || isSmall : name === scenario,
+    ),
     sandbox: () => sandbox,
     full,
     shard,

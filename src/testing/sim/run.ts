@@ -382,7 +382,8 @@ class Simulation {
       return;
     }
     // Another client, on the same store, without a lease: its ports are not this life's.
-    this.injected = this.otherClient(this.session, act);
+    const session = this.session;
+    this.injected = this.patiently(() => this.otherClient(session, act));
   }
 
   private async otherClient(session: SessionId, act: Exclude<Meanwhile, { do: 'jump' }>): Promise<void> {

@@ -22,6 +22,8 @@ export interface Act {
 
 export interface Scenario {
   readonly name: string;
+  /** Few enough boundaries for every pair of crashes on each push. */
+  readonly isSmall?: true;
   readonly acts: readonly Act[];
   readonly reply: (request: ModelRequest) => ModelReply;
   /** `service: what` → how often it must stand in the books. */
@@ -73,6 +75,7 @@ const report = (results: ReturnType<typeof read>['results']): string =>
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'effects side by side',
+    isSmall: true,
     acts: [{ do: 'start', text: 'pay rent, mail Ada, look' }],
     wanted: { 'pay: rent': 1, 'mail: Ada': 1 },
     says: 'pay: done',
@@ -85,6 +88,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'a blind effect',
+    isSmall: true,
     acts: [{ do: 'start', text: 'post it' }],
     wanted: { 'post: it': 1 },
     says: 'post: done',
@@ -95,6 +99,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'an extra that can be undone',
+    isSmall: true,
     acts: [{ do: 'start', text: 'book a seat' }],
     prepare(world) {
       world.loseAnswers.set('book', 1);
@@ -148,6 +153,31 @@ export const SCENARIOS: readonly Scenario[] = [
       }
       const known = request.messages.flatMap((message) => (message.role === 'tool' ? message.results : []));
       return say(known.find(({ text }) => text.includes('it was blue'))?.text ?? 'I wait for an answer.');
+    },
+  },
+  {
+    name: 'two cells in one heap',
+    acts: [
+      { do: 'start', text: 'ask from code', leavesOpen: true },
+      { do: 'send', text: 'ask something else from code', when: 'now' },
+    ],
+    wanted: { 'book: blue first': 1, 'pay: blue second': 1, 'pay: again': 1 },
+    answer: 'blue',
+    says: 'second blue',
+    reply(request) {
+      const { instructions, results } = read(request);
+      const which = instructions.length === 1 ? 'first' : 'second';
+      const service = which === 'first' ? 'book' : 'pay';
+      const ended = request.messages.findLast(
+        (message) => message.role === 'user' && message.text.includes('which was suspended, has ended'),
+      );
+      const done = results.find(({ text }) => text.includes('second blue'));
+      if (done) return say(done.text);
+      if (ended?.role === 'user' && which === 'first') return say(ended.text);
+      if (results.length > 0) return say(results[0]?.text ?? '');
+      return cell(`const ${which} = await tools.ask_person({ question: '${which}?' });
+        await tools.${service}({ what: ${which}.text + ' ${which}' });
+        ${which === 'second' ? "await tools.pay({ what: 'again' });" : ''} '${which} ' + ${which}.text`);
     },
   },
   {
