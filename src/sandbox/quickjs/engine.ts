@@ -26,7 +26,15 @@ import {
 } from './abi.ts';
 import type { Guard } from './guard.ts';
 import { HELPERS, type HelperName } from './guest/boot.ts';
-import { bootOutside, easeCollector, instantiate, type Running, Stopped, topUp } from './instance.ts';
+import {
+  bootOutside,
+  easeCollector,
+  type Instance,
+  instantiate,
+  type Running,
+  Stopped,
+  topUp,
+} from './instance.ts';
 
 const MiB = 1 << 20;
 /** Of the 1 MiB that the build gives its stack: half for the guest, half for the engine's own frames. */
@@ -92,21 +100,32 @@ export function bootEngine({ module, boot }: Bootable, making: Making): Engine {
   return engineOf({ c, running, layout });
 }
 
-/** An engine whose memory `fill` writes: that of an image. Memory is `bytes` long and zero when `fill` gets it. */
+/** An instance for a heap that is to wake: its memory is zero, and has at least these bytes. */
+export function blankInstance(module: WebAssembly.Module, bytes: number): Instance {
+  const instance = instantiate(module, 0, null);
+  new Uint8Array(instance.c.memory.buffer).fill(0); // What the build itself puts there; an image has its own.
+  growTo(instance, Math.ceil(bytes / 65536) * 65536);
+  return instance;
+}
+
+function growTo({ c }: Instance, bytes: number): void {
+  const missing = bytes - c.memory.buffer.byteLength;
+  if (missing > 0) c.memory.grow(missing / 65536);
+}
+
+/** Makes an engine of a blank instance. `fill` writes its memory, which is `bytes` long then: that of an image. */
 export async function wakeEngine(
-  module: WebAssembly.Module,
+  instance: Instance,
   layout: Layout,
   bytes: number,
   fill: (memory: Uint8Array) => Promise<void>,
 ): Promise<Engine> {
-  const { c, running } = instantiate(module, layout.heapMb, null);
-  const missing = bytes - c.memory.buffer.byteLength;
-  assert(missing >= 0 && missing % 65536 === 0, 'an image is as long as the memory of an engine');
-  if (missing > 0) c.memory.grow(missing / 65536);
-  const memory = new Uint8Array(c.memory.buffer);
-  memory.fill(0, 0, bytes - missing); // What the build itself puts there; the image has its own.
-  await fill(memory);
+  const { c, running } = instance;
+  growTo(instance, bytes);
+  assert(c.memory.buffer.byteLength === bytes, 'an image is as long as the memory of an engine');
+  await fill(new Uint8Array(c.memory.buffer));
   c.__stack_pointer.value = layout.stackPointer;
+  running.heapMb = layout.heapMb;
   return engineOf({ c, running, layout });
 }
 

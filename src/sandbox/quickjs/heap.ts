@@ -8,7 +8,10 @@
  * Q3  `wakeHeap` gives back the heap of the chain, bit for bit, or throws: every page of it was hashed, and the digest
  *     over all is the committed one.
  * Q4  The copy of memory that the next delta is taken against is made after waking, before anything moves the heap
- *     (`keepBook`): who waits for the heap need not wait for it.
+ *     (`keepBook`): who waits for the heap need not wait for it. Most of a large one is what came out of the image, as it
+ *     is, and is never copied.
+ * Q5  What a heap that wakes has of its build alone is made ahead of the wake (`prepareHeap`), where there is time: an
+ *     instance whose memory holds the beginning of the build. It serves one heap.
  */
 
 import { OutlastError } from '../../core/error.ts';
@@ -16,20 +19,13 @@ import { assert } from '../../lib/assert.ts';
 import { canonical } from '../../lib/json.ts';
 import type { HeapChain, HeapInput, HeapStep, OpenOptions } from '../port.ts';
 import type { Build } from './build.ts';
-import { bootEngine, type Engine, type Layout, wakeEngine } from './engine.ts';
+import { blankInstance, bootEngine, type Engine, type Layout, wakeEngine } from './engine.ts';
 import type { Guard } from './guard.ts';
-import {
-  encodeImage,
-  forged,
-  type PackedImage,
-  type Pages,
-  readImage,
-  unpack,
-  unpackWhole,
-} from './image.ts';
-import { Stopped } from './instance.ts';
+import { encodeImage, forged, type PackedImage, readImage, unpack, unpackWhole } from './image.ts';
+import { type Instance, Stopped } from './instance.ts';
 import {
   addPages,
+  adoptChunks,
   type Chunks,
   changedPages,
   chunksOf,
@@ -39,6 +35,7 @@ import {
   hashPages,
   keepPages,
   notePages,
+  PAGE,
   type PageBook,
   xorChunks,
 } from './pages.ts';
@@ -79,17 +76,34 @@ export function bootHeap(build: Build, { seed, limits }: OpenOptions): Heap {
   }
 }
 
-export async function wakeHeap(build: Build, chain: HeapChain): Promise<Heap> {
-  const parts = chain.parts.map((part) => readImage(part.data));
-  const { layout, memoryBytes } = checkChain(chain, parts);
+/** See Q5. */
+export interface Prepared {
+  /** Of the build. */
+  readonly hash: string;
+  readonly instance: Instance;
+  readonly book: PageBook;
+  /** Pages that are not zero. */
+  readonly filled: Set<number>;
+}
+
+export function prepareHeap({ hash, module, beginning }: Build): Prepared {
+  const instance = blankInstance(module, ((beginning.pages.at(-1) ?? 0) + 1) * PAGE);
+  const memory = new Uint8Array(instance.c.memory.buffer);
   const book = emptyBook();
   const filled = new Set<number>();
-  const [first, ...later] = parts as [PackedImage, ...PackedImage[]];
-  const arriving = unpack(first);
-  const begun = arriving.next(); // Inflates beside the making of the instance.
-  begun.catch(() => {});
-  const engine = await wakeEngine(build.module, layout, memoryBytes, (memory) =>
-    fill(memory, build.beginning, { arriving, begun }, later, book, filled),
+  addPages(memory, filled, beginning);
+  hashPages(book, memory, beginning.pages);
+  return { hash, instance, book, filled };
+}
+
+export async function wakeHeap(build: Build, chain: HeapChain, prepared = prepareHeap(build)): Promise<Heap> {
+  assert(prepared.hash === build.hash, 'a heap wakes in the build that it was made with');
+  const { instance, book, filled } = prepared;
+  const parts = chain.parts.map((part) => readImage(part.data));
+  const { layout, memoryBytes } = checkChain(chain, parts);
+  if (memoryBytes < instance.c.memory.buffer.byteLength) throw forged('its memory is shorter than a new one');
+  const engine = await wakeEngine(instance, layout, memoryBytes, (memory) =>
+    fill(memory, parts as [PackedImage, ...PackedImage[]], book, filled),
   );
   if (heapDigest({ engine, book }) !== chain.digest) throw forged('its digest is another');
   const [base, ...deltas] = chain.parts.map(({ data }) => data.length) as [number, ...number[]];
@@ -110,25 +124,19 @@ export function keepBook(heap: Heap): void {
  */
 async function fill(
   memory: Uint8Array,
-  beginning: Pages,
-  {
-    arriving,
-    begun,
-  }: { readonly arriving: AsyncGenerator<Pages>; readonly begun: Promise<IteratorResult<Pages>> },
-  deltas: readonly PackedImage[],
+  [base, ...deltas]: readonly [PackedImage, ...PackedImage[]],
   book: PageBook,
   filled: Set<number>,
 ): Promise<void> {
+  const arriving = unpack(base);
   const later = (await Promise.all(deltas.map(unpackWhole))).flat();
-  addPages(memory, filled, beginning);
-  const unfinished = new Set([...beginning.pages, ...later.flatMap(({ pages }) => pages)]);
-  for (let piece = await begun; !piece.done; piece = await arriving.next()) {
-    addPages(memory, filled, piece.value);
-    hashPages(
-      book,
-      memory,
-      piece.value.pages.filter((page) => !unfinished.has(page)),
-    );
+  const begun = new Set(filled);
+  const unfinished = new Set(later.flatMap(({ pages }) => pages));
+  for await (const arrived of arriving) {
+    addPages(memory, filled, arrived);
+    adoptChunks(book, arrived, (page) => !begun.has(page) && !unfinished.has(page));
+    const finished = arrived.pages.filter((page) => !unfinished.has(page));
+    hashPages(book, memory, finished);
   }
   for (const pages of later) addPages(memory, filled, pages);
   hashPages(book, memory, [...unfinished]);

@@ -97,15 +97,28 @@ export function readImage(data: Uint8Array): PackedImage {
   return { ...head, pieces: cut(bytes.subarray(end), count, pieces) };
 }
 
-/** The pages of an image, piece by piece and in order. The first pieces are begun at the first `next`. */
-export async function* unpack({ memoryBytes, pieces }: PackedImage): AsyncGenerator<Pages, void, void> {
-  const inflate = pieces.length === 1 ? inflateNow : inflateBeside;
-  const begun = pieces.slice(0, AHEAD).map(inflate);
+/** The pages of an image, piece by piece and in order. The first pieces are begun at once. */
+export function unpack(image: PackedImage): AsyncGenerator<Pages, void, void> {
+  const inflate = image.pieces.length === 1 ? inflateNow : inflateBeside;
+  const begin = (piece: Piece): Promise<Buffer> => {
+    const begun = inflate(piece);
+    // It may fail while an earlier piece is awaited; whoever awaits this one is told.
+    begun.catch(() => {});
+    return begun;
+  };
+  return arriving(image, image.pieces.slice(0, AHEAD).map(begin), begin);
+}
+
+async function* arriving(
+  { memoryBytes, pieces }: PackedImage,
+  begun: Promise<Buffer>[],
+  begin: (piece: Piece) => Promise<Buffer>,
+): AsyncGenerator<Pages, void, void> {
   let last = -1;
   for (const [i, { count }] of pieces.entries()) {
     const raw = await (begun[i] as Promise<Buffer>);
     const ahead = pieces[i + AHEAD];
-    if (ahead) begun.push(inflate(ahead));
+    if (ahead) begun.push(begin(ahead));
     const pages = Array.from({ length: count }, (_, k) => raw.readUInt32LE(k * 4));
     for (const page of pages) {
       if (page <= last || page >= memoryBytes / PAGE) throw forged('a page lies outside of memory');
@@ -188,7 +201,7 @@ async function inflateNow({ count, data }: Piece): Promise<Buffer> {
 }
 
 function inflateBeside({ count, data }: Piece): Promise<Buffer> {
-  const begun = new Promise<Buffer>((resolve, reject) => {
+  return new Promise<Buffer>((resolve, reject) => {
     inflateRaw(data, sized(count), (error, raw) => {
       if (error) return reject(unreadable(error));
       try {
@@ -198,9 +211,6 @@ function inflateBeside({ count, data }: Piece): Promise<Buffer> {
       }
     });
   });
-  // It may fail while an earlier piece is awaited; whoever awaits this one is told.
-  begun.catch(() => {});
-  return begun;
 }
 
 /** One byte more than is wanted, so that the end of the stream is seen without another buffer. */

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
@@ -9,7 +9,7 @@ import type { HeapChain, LiveHeap } from '../port.ts';
 import { bundledModule, makeBuild } from './build.ts';
 import { fuelGuard } from './guard.ts';
 import { PROTOCOL } from './guest/boot.ts';
-import { applyToHeap, bootHeap } from './heap.ts';
+import { applyToHeap, baseImage, bootHeap, keepBook, prepareHeap, wakeHeap } from './heap.ts';
 import { readImage, unpackWhole } from './image.ts';
 import { quickjsSandbox } from './sandbox.ts';
 import { directoryShelf, memoryShelf } from './shelf.ts';
@@ -138,6 +138,43 @@ describe('images', () => {
     });
   });
 
+  it('Q4 of a large heap are its memory after waking, chunk by chunk', async () => {
+    const { build } = makeBuild(bundledModule());
+    const heap = await wakeHeap(build, await large());
+    const isAdopted = heap.book.chunks.filter((chunk) => chunk !== null).length;
+    expect(isAdopted).toBeGreaterThan(20);
+    keepBook(heap);
+    const memory = Buffer.from(heap.engine.memory());
+    for (let at = 0; at < memory.length; at += 65536) {
+      const kept = heap.book.chunks[at / 65536] ?? Buffer.alloc(65536);
+      expect(memory.subarray(at, at + 65536).equals(kept)).toBe(true);
+    }
+  });
+
+  it('Q5 open in an engine that was made ready, of their own build only', async () => {
+    const { build } = makeBuild(bundledModule());
+    const chain = await large();
+    const ready = await wakeHeap(build, chain, prepareHeap(build));
+    expect(baseImage(ready).digest).toBe(chain.digest);
+    const other = makeBuild(Buffer.concat([bundledModule(), OLD])).build;
+    await expect(wakeHeap(build, chain, prepareHeap(other))).rejects.toThrow('that it was made with');
+  });
+
+  it('J2 that say that memory is shorter than it begins do not open', async () => {
+    await book.run('1');
+    const [base] = book.chain().parts as [HeapChain['parts'][0]];
+    const { memoryBytes } = readImage(base.data);
+    const text = Buffer.from(base.data).toString('latin1');
+    const short = text.replace(
+      `"memoryBytes":${memoryBytes}`,
+      `"memoryBytes":${'65536'.padEnd(`${memoryBytes}`.length)}`,
+    );
+    const parts = [{ form: 'base' as const, data: Buffer.from(short, 'latin1') }];
+    await expect(sandbox.restore({ ...book.chain(), parts }, optionsWith())).rejects.toMatchObject({
+      code: 'blob.forged',
+    });
+  });
+
   it('F1 of equal heaps have equal digests, also when pages went back to zero', async () => {
     await book.run('var gone = "\\u0001".repeat(3e6); 1');
     await book.run('gone = null; 1');
@@ -146,6 +183,9 @@ describe('images', () => {
     expect((await book.heap().base()).digest).toBe(digest);
   });
 });
+
+/** A custom section: with it the bundled engine is another build that works the same. */
+const OLD = Buffer.from([0, 5, 4, ...Buffer.from('old!')]);
 
 /** The image as format 1 has it, whatever its size. */
 async function asOneStream(data: Uint8Array): Promise<Uint8Array> {
@@ -195,8 +235,7 @@ describe('the shelf', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  /** The bundled engine with a custom section more: another build that works the same. */
-  const otherModule = () => Buffer.concat([bundledModule(), Buffer.from([0, 5, 4, ...Buffer.from('old!')])]);
+  const otherModule = () => Buffer.concat([bundledModule(), OLD]);
 
   it('S1 opens a heap of an older build, which goes on in that build', async () => {
     const shelf = directoryShelf(folder);
@@ -231,6 +270,35 @@ describe('the shelf', () => {
     expect(await shelf.get('../../etc/passwd')).toBeNull();
     await shelf.keep(packed);
     expect(Buffer.from((await shelf.get(build.hash)) ?? []).equals(packed)).toBe(true);
+  });
+
+  it('S5 knows the build that was put there last', async () => {
+    for (const shelf of [memoryShelf(), directoryShelf(folder)]) {
+      expect(await shelf.newest()).toBeNull();
+      const [older, newer] = [makeBuild(otherModule()), makeBuild(bundledModule())];
+      await shelf.keep(older.packed);
+      await utimes(join(folder, `${older.build.hash}.wasm`), 1, 1).catch(() => {});
+      await shelf.keep(newer.packed);
+      expect(await shelf.newest()).toBe(newer.build.hash);
+    }
+  });
+
+  it('S5 opens heaps of several builds in turn, each in a thread that may be ready for another', async () => {
+    const shelf = directoryShelf(folder);
+    const books = await Promise.all(
+      [otherModule(), bundledModule()].map((wasm) =>
+        openNotebook(quickjsSandbox({ mode: 'inline', shelf, wasm })),
+      ),
+    );
+    for (const each of books) await each.run('let n = 41');
+    const threads = quickjsSandbox({ mode: 'thread', shelf });
+    for (const each of [...books, ...books]) {
+      await each.reopen(threads);
+      expect(await each.value('n')).toBe('41');
+    }
+    const fresh = await openNotebook(threads);
+    expect(await fresh.value('typeof n')).toBe('"undefined"');
+    await threads.close();
   });
 
   it('N1 gets the same bytes from every process that packs this build', () => {

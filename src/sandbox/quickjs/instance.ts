@@ -32,14 +32,29 @@ export interface Running {
   /** Nanoseconds of the guest's clock. */
   clock: bigint;
   fuel: number;
+  /** The limit of the heap that runs here. */
+  heapMb: number;
   stop: AbortReason | null;
   /** Promises that were rejected and have no handler so far, by identity. */
   readonly rejections: Map<number, { readonly promise: Box; readonly reason: Box }>;
 }
 
+export interface Instance {
+  readonly c: Exports;
+  readonly running: Running;
+}
+
 /** A new instance of a build: nothing has run in it, not even its own start. */
-export function instantiate(module: WebAssembly.Module, heapMb: number, outside: Outside | null) {
-  const running: Running = { outside, guard: null, clock: 0n, fuel: 0, stop: null, rejections: new Map() };
+export function instantiate(module: WebAssembly.Module, heapMb: number, outside: Outside | null): Instance {
+  const running: Running = {
+    outside,
+    guard: null,
+    clock: 0n,
+    fuel: 0,
+    heapMb,
+    stop: null,
+    rejections: new Map(),
+  };
   let c: Exports;
   const memory = () => c.memory.buffer;
   const free = (...boxes: Box[]) => {
@@ -55,7 +70,7 @@ export function instantiate(module: WebAssembly.Module, heapMb: number, outside:
     host_interrupt(): number {
       running.fuel++;
       running.stop ??= running.guard?.check(running.fuel) ?? null;
-      if (running.stop === null) topUp(c, heapMb);
+      if (running.stop === null) topUp(c, running.heapMb);
       return running.stop === null ? 0 : 1;
     },
     host_promise_rejection(promise: Box, reason: Box, isHandled: number): void {

@@ -115,6 +115,24 @@ export function notePages(book: PageBook, memory: Uint8Array, pages: readonly nu
   hashPages(book, memory, pages);
 }
 
+/**
+ * Takes chunks over that lie in `from` whole, as they are: nobody else may use them after. `isFinal` says whether memory
+ * has a page as it is in `from`.
+ */
+export function adoptChunks(
+  book: PageBook,
+  { pages, content }: { readonly pages: readonly number[]; readonly content: Uint8Array },
+  isFinal: (page: number) => boolean,
+): void {
+  for (let i = 0; i + PER_CHUNK <= pages.length; i++) {
+    const page = pages[i] as number;
+    if (page % PER_CHUNK !== 0 || pages[i + PER_CHUNK - 1] !== page + PER_CHUNK - 1) continue;
+    if (!pages.slice(i, i + PER_CHUNK).every(isFinal)) continue;
+    book.chunks[page / PER_CHUNK] = Buffer.from(content.buffer, content.byteOffset + i * PAGE, CHUNK);
+    i += PER_CHUNK - 1;
+  }
+}
+
 /** Takes over all of memory that is not zero, 64 KiB at a time. The hashes stand already. */
 export function keepPages(book: PageBook, memory: Uint8Array, pages: Iterable<number>): void {
   for (const page of pages) {

@@ -5,6 +5,8 @@
  * S2  The bundled build stands on the shelf before the first heap of it is made.
  * S4  A heap is opened with the build on the shelf where there is one: that costs a tenth of making the bundled build,
  *     which a process needs for its first new heap only.
+ * S5  In threads, the build that was last put on the shelf is opened when the process starts: a heap that wakes finds it
+ *     open, with an instance of it in a warm thread.
  * S3  The limits of memory and output are the heap's own, from when it was made; the limit of time is that of opening.
  */
 
@@ -39,7 +41,7 @@ export interface QuickjsOptions {
  */
 export function quickjsSandbox({ mode, shelf, wasm }: QuickjsOptions): Sandbox {
   const builds = shelvedBuilds(shelf, wasm);
-  const opener = mode === 'thread' ? threadOpener() : inlineOpener;
+  const opener = mode === 'thread' ? threadOpener(builds) : inlineOpener;
   const open = new Set<LiveHeap>();
   const create = async (options: OpenOptions) =>
     keep(await opener.create(await builds.bundled(), options), open);
@@ -80,12 +82,20 @@ const inlineOpener: Opener = {
   close: async () => {},
 };
 
-function threadOpener(): Opener {
+function threadOpener(builds: Builds): Opener {
   const pool = threadPool();
-  pool.warm(); // While the store is opened: the first heap need not wait for it.
+  // While the store is opened: the first heap need not wait for it.
+  pool.warm();
+  builds.newest().then(
+    (build) => build && pool.expect(build),
+    () => {}, // Whoever needs a build is told what is wrong with the shelf.
+  );
   return {
     create: (build, options) => createRemote(pool, build, options),
-    restore: (build, chain, options) => restoreRemote(pool, build, chain, options),
+    restore(build, chain, options) {
+      pool.expect(build);
+      return restoreRemote(pool, build, chain, options);
+    },
     close: () => pool.close(),
   };
 }
@@ -103,32 +113,42 @@ function keep(heap: Replayable, open: Set<LiveHeap>): Replayable {
   return kept;
 }
 
+type Builds = ReturnType<typeof shelvedBuilds>;
+
 /** The builds in use, compiled once. */
 function shelvedBuilds(shelf: EngineShelf, wasm: Uint8Array | undefined) {
   let made: Packed | null = null;
   let kept: Promise<void> | null = null;
-  const opened = new Map<string, Build>();
+  const opened = new Map<string, Promise<Build>>();
   const bundled = (): Packed => {
     made ??= wasm ? makeBuild(wasm) : bundledBuild();
     return made;
   };
+  const open = async (hash: string): Promise<Build> => {
+    const packed = await shelf.get(hash);
+    if (packed === null && hash === bundled().build.hash) return bundled().build;
+    if (packed === null) throw missingBuild(hash);
+    return openBuild(packed, hash);
+  };
+  const get = async (hash: string): Promise<Build> => {
+    if (made?.build.hash === hash) return made.build;
+    const opening = opened.get(hash) ?? open(hash);
+    opened.set(hash, opening);
+    opening.catch(() => opened.delete(hash)); // It may be put there later.
+    return opening;
+  };
   return {
     hash: () => bundled().build.hash,
+    get,
+    /** S5. */
+    async newest(): Promise<Build | null> {
+      const hash = await shelf.newest();
+      return hash === null ? null : get(hash);
+    },
     async bundled(): Promise<Build> {
       kept ??= shelf.keep(bundled().packed);
       await kept;
       return bundled().build;
-    },
-    async get(hash: string): Promise<Build> {
-      if (made?.build.hash === hash) return made.build;
-      const known = opened.get(hash);
-      if (known) return known;
-      const packed = await shelf.get(hash);
-      if (packed === null && hash === bundled().build.hash) return bundled().build;
-      if (packed === null) throw missingBuild(hash);
-      const build = openBuild(packed, hash);
-      opened.set(hash, build);
-      return build;
     },
   };
 }

@@ -6,7 +6,7 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from '../../lib/digest.ts';
 
@@ -15,6 +15,8 @@ export interface EngineShelf {
   get(hash: string): Promise<Uint8Array | null>;
   /** Puts a build on the shelf; one that stands there already is left alone. */
   keep(bytes: Uint8Array): Promise<void>;
+  /** The hash of the build that was put there last; null when the shelf is empty. */
+  newest(): Promise<string | null>;
 }
 
 /** A shelf that ends with the process. */
@@ -23,6 +25,7 @@ export function memoryShelf(): EngineShelf {
   return {
     get: async (hash) => builds.get(hash) ?? null,
     keep: async (bytes) => void builds.set(sha256(bytes), bytes),
+    newest: async () => [...builds.keys()].at(-1) ?? null,
   };
 }
 
@@ -50,8 +53,21 @@ export function directoryShelf(folder: string): EngineShelf {
       await writeFile(draft, bytes, { flush: true });
       await rename(draft, pathOf(hash));
     },
+    async newest() {
+      const names = (await readdir(folder).catch(missingIsNull)) ?? [];
+      const hashes = names.flatMap((name) => FILE.exec(name)?.[1] ?? []);
+      const found = await Promise.all(
+        hashes.map(async (hash) => ({
+          hash,
+          at: (await stat(pathOf(hash)).catch(missingIsNull))?.mtimeMs ?? 0,
+        })),
+      );
+      return found.sort((a, b) => b.at - a.at)[0]?.hash ?? null;
+    },
   };
 }
+
+const FILE = /^([0-9a-f]{64})\.wasm$/;
 
 function missingIsNull(error: NodeJS.ErrnoException): null {
   if (error.code === 'ENOENT') return null;

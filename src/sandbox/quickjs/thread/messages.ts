@@ -1,4 +1,7 @@
-/** What a heap's thread and its owner say to each other: one request at a time, each with one answer. */
+/**
+ * What a heap's thread and its owner say to each other: one request at a time, each with one answer. Before the first
+ * the owner may say what to prepare for, which has none.
+ */
 
 import type { HeapChain, HeapInput, HeapStep, OpenOptions } from '../../port.ts';
 import type { Build } from '../build.ts';
@@ -15,6 +18,11 @@ export type Request =
   | { readonly ask: 'apply'; readonly input: HeapInput }
   | { readonly ask: 'replay'; readonly input: HeapInput }
   | { readonly ask: 'base' };
+
+export interface Notice {
+  /** A heap of this build may be restored here. */
+  readonly prepare: Build;
+}
 
 export type Answer =
   | { readonly say: 'opened' }

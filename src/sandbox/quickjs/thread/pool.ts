@@ -3,11 +3,13 @@
  *
  * E1  A thread serves one heap and then ends: the heap's memory goes back with it.
  * E2  Idle threads keep no process alive.
+ * E3  A warm thread has an engine of the build that was last named, for a heap that wakes.
  */
 
 import { Worker } from 'node:worker_threads';
+import type { Build } from '../build.ts';
 import { threadEntry } from './entry.ts';
-import { SHARED } from './messages.ts';
+import { type Notice, SHARED } from './messages.ts';
 
 /** A first cell is over by then; starting a thread beside it would cost it as much again. */
 const SOON_MS = 300;
@@ -26,12 +28,15 @@ export interface Pool {
   warm(): void;
   /** The same in a moment: a heap that was just opened wants the cores for itself first. */
   warmSoon(): void;
+  /** Warm threads prepare for heaps of this build from now on. */
+  expect(build: Build): void;
   close(): Promise<void>;
 }
 
 export function threadPool(): Pool {
   let entry: URL | null = null;
   let spare: Thread | null = null;
+  let expected: Build | null = null;
   let isClosed = false;
   let soon: NodeJS.Timeout | undefined;
 
@@ -54,13 +59,21 @@ export function threadPool(): Pool {
       if (spare === thread) spare = null;
     };
     thread.worker.once('error', forget).once('exit', forget);
+    if (expected) prepare(thread, expected);
   };
+  const prepare = ({ worker }: Thread, build: Build) =>
+    worker.postMessage({ prepare: build } satisfies Notice);
 
   return {
     warm,
     warmSoon() {
       clearTimeout(soon);
       soon = setTimeout(warm, SOON_MS).unref();
+    },
+    expect(build) {
+      if (expected?.hash === build.hash) return;
+      expected = build;
+      if (spare) prepare(spare, build);
     },
     take() {
       const thread = spare ?? start();

@@ -8,23 +8,36 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { OutlastError } from '../../../core/error.ts';
 import { assert, unreachable } from '../../../lib/assert.ts';
+import type { Build } from '../build.ts';
 import { clockGuard, type Guard } from '../guard.ts';
-import { applyToHeap, baseImage, bootHeap, type Heap, keepBook, replayOnHeap, wakeHeap } from '../heap.ts';
-import { type Answer, PHASE, REPLAY_PATIENCE, type Request, SHARED } from './messages.ts';
+import {
+  applyToHeap,
+  baseImage,
+  bootHeap,
+  type Heap,
+  keepBook,
+  type Prepared,
+  prepareHeap,
+  replayOnHeap,
+  wakeHeap,
+} from '../heap.ts';
+import { type Answer, type Notice, PHASE, REPLAY_PATIENCE, type Request, SHARED } from './messages.ts';
 
 const { shared } = workerData as { shared: Int32Array };
 
+let prepared: Prepared | null = null;
 let heap: Heap | null = null;
 let cellMs = 0;
 
 async function answer(request: Request): Promise<Answer> {
   switch (request.ask) {
     case 'create':
+      prepared = null;
       heap = bootHeap(request.build, request.options);
       ({ cellMs } = request.options.limits);
       return { say: 'opened' };
     case 'restore':
-      heap = await wakeHeap(request.build, request.chain);
+      heap = await wakeHeap(request.build, request.chain, takePrepared(request.build));
       ({ cellMs } = request.options.limits);
       return { say: 'opened' };
     case 'apply':
@@ -39,6 +52,21 @@ async function answer(request: Request): Promise<Answer> {
     default:
       return unreachable(request);
   }
+}
+
+function prepare(build: Build): void {
+  try {
+    prepared = prepareHeap(build);
+  } catch {
+    prepared = null; // Whoever restores a heap here is told why.
+  }
+}
+
+/** What was prepared, when it is for this build. */
+function takePrepared({ hash }: Build): Prepared | undefined {
+  const taken = prepared?.hash === hash ? prepared : undefined;
+  prepared = null;
+  return taken;
 }
 
 function live(): Heap {
@@ -79,7 +107,8 @@ function transferable(said: Answer): ArrayBuffer[] {
   return isWhole ? [image.data.buffer as ArrayBuffer] : [];
 }
 
-parentPort?.on('message', async (request: Request) => {
+parentPort?.on('message', async (request: Request | Notice) => {
+  if ('prepare' in request) return prepare(request.prepare);
   const said = await answer(request).catch(failed);
   Atomics.store(shared, SHARED.phase, PHASE.waiting);
   parentPort?.postMessage(said, transferable(said));
