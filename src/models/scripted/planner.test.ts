@@ -122,12 +122,10 @@ class Session {
       turn: null,
       contract: { limits: { outputChars: 16_000 } },
       transcript: this.transcript,
-      withheld: [],
       lifetime: { epoch: 1 },
       heap: { live: this.guest.live().map((object) => ({ ...object, cell: 'c1' })), generation: 1 },
       effects: { open: this.unknown.map((target) => ({ ...effect, target })) },
-      decisions: [],
-      timers: [],
+      ...{ withheld: [], decisions: [], timers: [] },
     } as unknown as State;
     return buildRequest(state, { tools: registry([]).specs, briefing: this.#briefing }) as ModelRequest;
   }
