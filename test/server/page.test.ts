@@ -127,6 +127,24 @@ describe('against a world at hand', () => {
     await page.locator('tr[data-effect="e1"]').getByText('known by person').waitFor();
   });
 
+  test('the choices of a question are its buttons, and one that is moot has none', async () => {
+    await serve();
+    const { session } = await outlast.start({ message: 'choose <b>blue</b>|red', persist: true });
+    await page.goto(`${listening.url}/#/${session}`);
+    const question = page.locator('[data-decision="d1"]');
+    await question.getByRole('button', { name: 'red' }).waitFor();
+    expect(await question.getByRole('button').allTextContents()).toEqual(['<b>blue</b>', 'red']);
+    expect(await question.getByLabel('Words').count()).toBe(0);
+    await question.getByRole('button', { name: 'blue' }).click();
+    await question.getByText('answer: <b>blue</b> — local').waitFor();
+    expect(await question.getByRole('button').count()).toBe(0);
+
+    await outlast.send(session, 'wonder');
+    const open = page.locator('[data-decision="d2"]');
+    await open.getByRole('button', { name: 'answer' }).waitFor();
+    expect(await open.getByLabel('Words').getAttribute('placeholder')).toBe('your answer');
+  });
+
   test('text is seen while it is written, and once it stands only once', async () => {
     await serve();
     const { session } = await outlast.start({ message: 'say hello', persist: true });
