@@ -159,6 +159,21 @@ it('a question that was suspended outlives the interrupt of a later turn', async
   expect((await events(h, id, 'message.read')).at(-1)?.messages).toEqual(['end:d1']);
 });
 
+it('a question that was suspended is moot once the session is stopped', async () => {
+  const h = given({
+    model: (request) =>
+      results(request).length === 0 ? calls(['ask_person', { question: 'Which colour?' }]) : say('well'),
+  });
+  const id = await h.start('paint it');
+  await h.rest(id);
+  await h.done(h.api.send(id, 'and?', { when: 'now' }));
+  await h.rest(id);
+  await h.done(h.api.stop(id));
+  expect(await moot(h, id)).toEqual(['d1']);
+  await h.done(h.api.reopen(id));
+  expect(await h.rest(id)).toBe('awaiting_input');
+});
+
 it('B034 code that asks goes on from that line, days later, in another process', async () => {
   const h = given({
     sandbox,

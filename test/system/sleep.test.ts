@@ -123,6 +123,21 @@ it.each(['interrupt', 'stop'] as const)('%s drops the timer: nothing comes of it
   expect(results(h.requests.at(-1)).map(({ status }) => status)).toEqual(['interrupted']);
 });
 
+it('stop drops a timer too that the model was told of', async () => {
+  const h = given({
+    model: (request) => (results(request).length === 0 ? calls(['sleep', { seconds: 3_600 }]) : say('well')),
+  });
+  const id = await h.start('wait');
+  await h.until(async () => (await events(h, id, 'timer.set')).length === 1, 'a timer');
+  await h.tell(id, 'and?');
+  expect((await h.state(id)).timers).toMatchObject([{ id: 't1', isSuspended: true }]);
+  await h.done(h.api.stop(id));
+  await h.done(h.api.reopen(id));
+  await h.pass(2 * HOUR_MS);
+  expect(await events(h, id, 'timer.fired')).toEqual([]);
+  expect(h.requests).toHaveLength(2);
+});
+
 it('what cannot be waited for is refused to the model in words, and to code as an error', async () => {
   const h = given({
     sandbox,
