@@ -3,7 +3,9 @@ import { initialState } from '../core/evolve.ts';
 import type { CallId } from '../core/ids.ts';
 import type { State } from '../core/state.ts';
 import type { Json } from '../lib/json.ts';
+import { tool } from '../testing/harness.ts';
 import { BUILT_IN, builtIn } from './built-in.ts';
+import { registry } from './registry.ts';
 
 const NOW = Date.parse('2026-11-30T12:00:00Z');
 const s: State = { ...initialState, at: NOW };
@@ -91,4 +93,18 @@ test('a question without words, or with choices that nobody could tell apart, is
 test('progress without a line is refused', () => {
   for (const text of [undefined, 7, '', ' ', 'x'.repeat(2_001)] as Json[])
     expect(refusal('progress', { text })).toMatch(/^progress takes/);
+});
+
+test('what is built in is offered behind `code` and ahead of all else, and its names are taken', () => {
+  const own = (name: string) => tool(name, { kind: 'read' }, async () => ({ status: 'done', result: null }));
+  expect(registry([own('zoo'), own('ape')]).specs.map(({ name }) => name)).toEqual([
+    'code',
+    'ask_person',
+    'progress',
+    'sleep',
+    'ape',
+    'zoo',
+  ]);
+  for (const { spec } of BUILT_IN)
+    expect(() => registry([own(spec.name)])).toThrow(`tools[0]: the name "${spec.name}" is taken.`);
 });

@@ -122,6 +122,24 @@ it('a rejected effect that failed in truth stays as it is, and nobody is told', 
   expect(await h.log(id)).toHaveLength(head);
 });
 
+it('an answer that comes after the stop is kept, and told when the session is opened again', async () => {
+  const { h, sent } = lateTool({ kind: 'blind' }, [10 * MINUTE_MS]);
+  const id = await h.start('go');
+  await h.rest(id);
+  expect(await h.done(h.api.stop(id))).toEqual({ status: 'stopped', unknown: ['e1'] });
+  await h.pass(11 * MINUTE_MS);
+  expect(await events(h, id, 'evidence.received')).toHaveLength(1);
+  expect(h.requests).toHaveLength(1);
+  await h.done(h.api.reopen(id));
+  await h.rest(id);
+  expect((await h.done(h.api.inspect(id))).ledger).toMatchObject([{ status: 'done' }]);
+  await h.tell(id, 'and?');
+  expect(notes(h.requests.at(-1)).join()).toMatch(
+    /Effect e1 \(slow service\) is settled now: done\. "answer 1"/,
+  );
+  expect(sent).toEqual([1]);
+});
+
 it('B018 a result that the store would not take for long is handed in by the next actor: nobody is asked', async () => {
   const h = given({ model: once(['post', { what: 'it' }]) });
   const full = new OutlastError('store.full', 'The disk is full.');

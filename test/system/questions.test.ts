@@ -1,8 +1,19 @@
 /** `ask_person`: a question of the work. It waits in the log, and its answer reaches whoever asked, or nobody. */
 
 import { expect, it } from 'vitest';
+import { OutlastError } from '../../src/core/error.ts';
 import { calls, type Harness, say } from '../../src/testing/harness.ts';
-import { books, events, given, instructions, present, responses, results, sandbox } from '../faults/kit.ts';
+import {
+  books,
+  events,
+  given,
+  instructions,
+  notes,
+  present,
+  responses,
+  results,
+  sandbox,
+} from '../faults/kit.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -244,4 +255,88 @@ it('a question of a cell that is aborted is moot', async () => {
   expect(await h.rest(id)).toBe('awaiting_input');
   expect(await responses(h, id)).toEqual([expect.stringMatching(/^Aborted: the cell ran too long/)]);
   expect(await moot(h, id)).toEqual(['d1']);
+});
+
+it('a question of code in the background is asked with no turn open, and its answer starts none', async () => {
+  const h = given({
+    sandbox,
+    model: (request) => {
+      if (results(request).length > 0) return say('armed');
+      const source = `setTimeout(async () => {
+          const said = await tools.ask_person({ question: 'Which colour?' }); console.log(said.text);
+        }, 60_000); 'armed'`;
+      return calls(['code', { source }]);
+    },
+  });
+  const id = await h.start('paint it');
+  await h.rest(id);
+  await h.until(async () => (await h.store.row(id))?.openDecisions === 1, 'a question');
+  expect(await h.rest(id)).toBe('awaiting_decision');
+  h.restart();
+  await h.done(h.api.decide(id, 'd1', 'answer', 'blue'));
+  expect(await h.rest(id)).toBe('awaiting_input');
+  expect(h.requests).toHaveLength(2);
+  await h.tell(id, 'and?');
+  expect(notes(h.requests.at(-1)).join()).toMatch(/\[c1 in the background\] blue/);
+});
+
+it('code that waited for a person is rebuilt with the answers that it was given, and verifies bit for bit', async () => {
+  const h = given({
+    sandbox,
+    model: (request) => {
+      const got = results(request);
+      if (got.length > 0) return say(got[0]?.text ?? '');
+      const source = `const said = [];
+        for (const what of ['colour', 'room']) {
+          await tools.progress({ text: what });
+          await tools.sleep({ seconds: 5 });
+          said.push((await tools.ask_person({ question: what + '?' })).text);
+        }
+        said.join()`;
+      return calls(['code', { source }]);
+    },
+  });
+  const id = await h.start('paint it');
+  await h.rest(id);
+  await h.done(h.api.decide(id, 'd1', 'answer', 'blue'));
+  await h.rest(id);
+  h.faulty.blob = async () => {
+    throw new OutlastError('blob.missing', 'The image is gone.');
+  };
+  h.restart();
+  await h.done(h.api.decide(id, 'd2', 'answer', 'kitchen'));
+  await h.rest(id);
+  delete h.faulty.blob;
+
+  expect(await responses(h, id)).toEqual(['"blue,kitchen"']);
+  expect((await events(h, id, 'heap.restored')).map(({ rung }) => rung)).toEqual([
+    'fresh',
+    'attached',
+    'replayed',
+  ]);
+  expect(await events(h, id, 'decision.requested')).toHaveLength(2);
+  expect(await h.done(h.api.verify(id))).toMatchObject({ violations: [], identical: true });
+});
+
+it('code that was suspended over its question outlives stop and reopen', async () => {
+  const h = given({
+    sandbox,
+    model: (request) => {
+      const got = results(request);
+      if (got.length > 0) return say(JSON.stringify(request.messages.at(-2)));
+      return calls(['code', { source: "(await tools.ask_person({ question: 'Which colour?' })).text" }]);
+    },
+  });
+  const id = await h.start('paint it');
+  await h.rest(id);
+  await h.done(h.api.send(id, 'and?', { when: 'now' }));
+  await h.rest(id);
+  await h.done(h.api.stop(id));
+  expect(await moot(h, id)).toEqual([]);
+  h.restart();
+  await h.done(h.api.reopen(id));
+  expect(await h.rest(id)).toBe('awaiting_decision');
+  await h.done(h.api.decide(id, 'd1', 'answer', 'blue'));
+  await h.rest(id);
+  expect((await responses(h, id)).at(-1)).toMatch(/c1, which was suspended, has ended: done\./);
 });

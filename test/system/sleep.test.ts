@@ -177,3 +177,28 @@ it('code that sleeps goes on from that line in another process, and `now` gives 
   await h.rest(id);
   expect((await responses(h, id)).at(-1)).toMatch(/Cell c1, which was suspended, has ended: done\. 42/);
 });
+
+it('B119 a long sleep gives up the heap, which is opened again only when the work goes on', async () => {
+  const h = given({
+    sandbox,
+    model: (request) => {
+      const got = results(request).length;
+      if (got === 0) return calls(['code', { source: 'const rows = [1, 2]; rows.length' }]);
+      if (got === 1) return calls(['sleep', { seconds: 6 * 3_600 }]);
+      return got === 2 ? calls(['code', { source: 'rows' }]) : say(results(request)[2]?.text ?? '');
+    },
+  });
+  const id = await h.start('load, and wait');
+  await h.until(async () => (await events(h, id, 'timer.set')).length === 1, 'a timer');
+  await h.pass(HOUR_MS);
+  expect(await h.done(h.api.inspect(id))).toMatchObject({ phase: 'sleeping', residency: 'parked' });
+  h.restart();
+  await h.pass(HOUR_MS);
+  expect(await events(h, id, 'heap.restored')).toHaveLength(1);
+  expect(await events(h, id, 'session.parked')).toHaveLength(1);
+  await h.pass(5 * HOUR_MS);
+  await h.rest(id);
+
+  expect(await responses(h, id)).toEqual(['[ 1, 2 ]']);
+  expect((await events(h, id, 'heap.restored')).map(({ rung }) => rung)).toEqual(['fresh', 'exact']);
+});
