@@ -290,12 +290,14 @@ describe('the other verbs', () => {
     const id = await rested('pay');
     await rested('say hello', false);
     const list = (await run('list')).stdout.split('\n');
-    expect(list[0]).toMatch(/^ses_\w+ {2}completed +turn 1 .* say hello$/);
+    expect(list[0]).toMatch(/^ses_\w+ {2}completed parked +turn 1 .* say hello$/);
     expect(list[1]).toMatch(/awaiting_decision.* pay {2}1 open decision, 1 unknown$/);
     expect((await run('list', '--phase', 'completed')).stdout).not.toContain('pay');
     const inspected = (await run('inspect', id)).stdout;
     expect(inspected).toMatch(/Ledger\n {2}e1 {2}unknown {2}blind +POST test:\/\/bank {2}the line was cut/);
-    expect(inspected).toMatch(/Open decisions\n {2}d1 about e1: .+\n.+ decide ses_\w+ d1 done\|not-done/);
+    expect(inspected).toMatch(
+      /Open decisions\n {2}d1 about e1: .+\n.+ decide ses_\w+ d1 done\n.+ d1 not-done\n/,
+    );
     const verified = await run('verify', id);
     expect([verified.code, verified.stdout]).toEqual([
       0,
