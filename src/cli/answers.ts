@@ -16,4 +16,8 @@ export function answersTo({ options, choices }: Open): readonly string[] {
 }
 
 /** The text comes from a model and is meant to be pasted into a shell: nothing in it may be more than text. */
-const quoted = (text: string): string => `'${clean(text).replaceAll("'", "'\\''")}'`;
+function quoted(text: string): string {
+  const word = `'${clean(text).replaceAll("'", "'\\''")}'`;
+  // Nor may it be an option of ours: `--url=…` would hand the token to whoever it names.
+  return text.startsWith('-') ? `-- ${word}` : word;
+}

@@ -150,9 +150,12 @@ export function answer(
     });
   }
   if (decision.made) {
-    const { answer: given, by } = decision.made;
-    if (given === choice.answer && by === choice.by) return [];
-    throw new OutlastError('decision.closed', `${id} was decided already: ${given}, by ${by}.`, {
+    const { answer: given, by, text } = decision.made;
+    // What goes with a choice is a remark; of an answer it is all there is.
+    const isSame = given === choice.answer && (given !== 'answer' || text === choice.text);
+    if (isSame && by === choice.by) return [];
+    const said = given === 'answer' ? `: ${oneLine(text, 80)}` : '';
+    throw new OutlastError('decision.closed', `${id} was decided already: ${given}, by ${by}${said}.`, {
       next: 'nothing to do; the first decision stands',
     });
   }

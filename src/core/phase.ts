@@ -25,7 +25,8 @@ export function phase(s: State): Phase {
   if (choices.length > 0 || calls.length > 0 || isClearingUp(s)) return 'working';
   if (s.turn === null && s.inbox.unread.length === 0) return atRest(s);
   if (openDecisions(s).length > 0) return 'awaiting_decision';
-  const waitsForTimer = s.heap.pending.some((call) => call.on === 'timer' && !call.answer);
+  const waitsForTimer =
+    s.timers.length > 0 || s.heap.pending.some((call) => call.on === 'timer' && !call.answer);
   return waitsForTimer ? 'sleeping' : 'working';
 }
 

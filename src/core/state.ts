@@ -273,6 +273,8 @@ export interface Decision {
   readonly effect: EffectId | null;
   /** Who asked, when the work asks. */
   readonly origin: Origin | null;
+  /** The turn in which it was asked. */
+  readonly turn: number;
   /** The dispatch that it asks about: a later dispatch is a new question. */
   readonly attempt: number;
   readonly question: string;
@@ -296,6 +298,8 @@ export interface Decision {
 export interface Timer {
   readonly id: TimerId;
   readonly call: CallId;
+  /** The turn that asked for it. */
+  readonly turn: number;
   readonly setAt: number;
   readonly due: number;
   /** Its call was answered as suspended: that it is due arrives like a message. */

@@ -114,12 +114,16 @@ function dueOf(args: Json, now: number): number | string {
   const due = seconds === undefined ? instantOf(until) : now + Number(seconds) * 1_000;
   if ((seconds !== undefined && typeof seconds !== 'number') || !Number.isFinite(due))
     return 'that is no number, or no instant with a zone';
+  if (Number(seconds) < 0) return 'nobody can wait for less than nothing';
   if (due > now + LONGEST_MS) return 'a year is the longest';
   return Math.max(Math.ceil(due), now + 1);
 }
 
+/** As `sleep` says it: what `Date.parse` makes of anything else is a guess. */
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/;
+
 const instantOf = (text: Json | undefined): number =>
-  typeof text === 'string' && /(Z|[+-]\d\d:?\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
+  typeof text === 'string' && INSTANT.test(text) ? Date.parse(text) : Number.NaN;
 
 function isChoices(value: Json): value is readonly string[] {
   if (!Array.isArray(value) || value.length > 20 || new Set(value).size !== value.length) return false;

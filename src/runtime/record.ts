@@ -5,6 +5,7 @@
  *     gives the facts that are still missing, or none.
  */
 
+import type { Audit } from '../core/capability.ts';
 import type { EventBody, LiveObject } from '../core/event.ts';
 import { evolve } from '../core/evolve.ts';
 import { type CallId, mint } from '../core/ids.ts';
@@ -125,19 +126,25 @@ function found({ call, finding }: Extract<Performed, { do: 'query' }>, s: State)
 function audited({ call, audit }: Extract<Performed, { do: 'audit' }>, s: State): Facts {
   const open = s.effects.open.find((candidate) => candidate.id === call.effect);
   if (!open || open.queries + 1 !== call.n || open.doubtSince === null) return NOTHING;
-  const { finding, undone } = audit;
-  const extras = undone === 1 ? 'One extra' : `${undone} extras`;
-  const note =
-    finding.status === 'unclear'
-      ? `it was sent again, and the service could not be looked at: ${finding.reason}`
-      : finding.status === 'absent'
-        ? 'it was sent again, and the service has none of it'
-        : undone === 0
-          ? 'it was sent again, and the service has it once'
-          : `it was sent again. ${extras} stood there for a while and ${undone === 1 ? 'was' : 'were'} undone`;
+  // What was answered and is there no more was undone by somebody, or refused: to send it again would go against them.
+  const answer = open.answer ?? (open.late?.status === 'absent' ? null : open.late);
+  const isGone = audit.finding.status === 'absent' && answer !== null;
+  const finding = isGone ? answer : audit.finding;
+  const note = isGone
+    ? 'it was sent again and so answered, and the service has none of it by now'
+    : noteOf(audit);
   return {
     events: [{ kind: 'effect.reconciled', effect: call.effect, finding, evidence: 'audited', note }],
   };
+}
+
+function noteOf({ finding, undone }: Audit): string {
+  if (finding.status === 'unclear')
+    return `it was sent again, and the service could not be looked at: ${finding.reason}`;
+  if (finding.status === 'absent') return 'it was sent again, and the service has none of it';
+  if (undone === 0) return 'it was sent again, and the service has it once';
+  const extras = undone === 1 ? 'One extra' : `${undone} extras`;
+  return `it was sent again. ${extras} stood there for a while and ${undone === 1 ? 'was' : 'were'} undone`;
 }
 
 function opened({ opened: o }: Extract<Performed, { do: 'open' }>, s: State, epoch: number): Facts {

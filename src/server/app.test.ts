@@ -105,6 +105,42 @@ describe('the calls', () => {
     expect(row).toMatchObject({ status: 'done', evidence: expect.stringMatching(/^person/) });
   });
 
+  test('a question of the work takes one of its choices, word for word', async () => {
+    const id = await http.start('choose blue|red');
+    expect(await http.rested(id)).toMatchObject({
+      phase: 'awaiting_decision',
+      decisions: [
+        { id: 'd1', effect: null, question: 'Which one?', options: ['answer'], choices: ['blue', 'red'] },
+      ],
+    });
+    const refused = await refusal(
+      http.post(`/v1/sessions/${id}/decisions`, { decision: 'd1', answer: 'answer', text: 'green' }),
+    );
+    expect(refused).toMatchObject({ status: 400, code: 'decision.invalid' });
+    await http.call('decide', id, { decision: 'd1', answer: 'answer', text: 'red' });
+    expect(await http.rested(id)).toMatchObject({ phase: 'awaiting_input', decisions: [] });
+  });
+
+  test('ask answers beside the work and leaves no event; a model that fails is 502', async () => {
+    const id = await http.start('say hello');
+    const before = await http.rested(id);
+    expect(await http.call('ask', id, { question: 'say well' })).toEqual({
+      answer: 'well',
+      model: 'test/parrot',
+      asOf: before.head,
+      usage: { inputTokens: 1, outputTokens: 1, cachedTokens: 0 },
+    });
+    const ask = (question: string) => refusal(http.post(`/v1/sessions/${id}/ask`, { question }));
+    expect(await ask('fail')).toEqual({
+      status: 502,
+      code: 'model.failed',
+      message: 'The model will not.',
+      next: 'ask again; the task itself is as it was',
+    });
+    expect(await ask(' ')).toMatchObject({ status: 400, code: 'message.invalid' });
+    expect(await http.rested(id)).toEqual(before);
+  });
+
   test('images come in base64, with a start and with a message; what is no image is refused', async () => {
     const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
     const images = [{ mediaType: 'image/png', data: png.toString('base64') }];

@@ -34,6 +34,7 @@ describe('owners and tokens', () => {
   const bodies: Partial<Record<RouteId, object>> = {
     send: { message: 'say x' },
     decide: { decision: 'd1', answer: 'done' },
+    ask: { question: 'say x' },
   };
   const ofOne = (Object.keys(ROUTES) as RouteId[]).filter((id) => ROUTES[id].path.includes(':id'));
 

@@ -40,6 +40,14 @@ const queryable: Rule = {
   ask: { path: '/found?ref={reference}', found: '/records', reference: '/ref' },
 };
 
+const cancelable: Rule = {
+  method: 'POST',
+  path: '/bookings',
+  capability: { kind: 'cancelable', lateMs: 10 },
+  ask: { path: '/bookings?ref={reference}', found: '/bookings', reference: '/ref' },
+  cancel: { method: 'DELETE', path: '/bookings/{id}', id: '/id', undone: '/cancelled' },
+};
+
 async function run(tool: Tool, args: Json, changes: Partial<RunContext> = {}) {
   const plan = tool.plan(args);
   if (isRefusal(plan)) throw new Error(plan.refused.message);
@@ -265,4 +273,98 @@ test('find is unclear where nobody can be asked', async () => {
     status: 'unclear',
     reason: expect.stringContaining('could not be reached'),
   });
+});
+
+interface Booking {
+  readonly id: string | number | null;
+  readonly ref: string;
+  cancelled?: boolean;
+}
+
+/** A service with these records; `seen` is what it was asked. */
+async function bookings(records: Booking[], answers: { cancel?: number; list?: number } = {}) {
+  const seen: string[] = [];
+  const origin = await serve((request, response) => {
+    const { method, url = '', headers } = request;
+    seen.push(`${method} ${url} as ${headers.authorization}, epoch ${headers['x-outlast-epoch']}`);
+    if (method === 'GET') {
+      response.writeHead(answers.list ?? 200).end(JSON.stringify({ bookings: records }));
+      return;
+    }
+    const found = records.find(({ id }) => url === `/bookings/${encodeURIComponent(String(id))}`);
+    if (found && !answers.cancel) found.cancelled = true;
+    response.writeHead(answers.cancel ?? 204).end();
+  });
+  const tool = toolFor(origin, [cancelable]);
+  const headers = { authorization: 'Bearer me', 'content-type': 'application/json' };
+  const plan = tool.plan({ url: `${origin}/bookings`, method: 'POST', headers, body: '{}' });
+  if (isRefusal(plan)) throw new Error(plan.refused.message);
+  return { seen, audit: () => tool.audit?.(plan.args, context) };
+}
+
+const kept = (id: string) => ({
+  status: 'done',
+  result: {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ id, ref: 'ses_1.e7' }),
+  },
+});
+
+test('T4: an audit undoes all records but the first, and asked again it says the same and undoes nothing', async () => {
+  const ref = 'ses_1.e7';
+  const records = [
+    { id: 'a', ref },
+    { id: 'b/1', ref },
+    { id: 'x', ref: 'ses_9.e1' },
+    { id: 3, ref },
+  ];
+  const { seen, audit } = await bookings(records);
+  expect(await audit()).toEqual({ finding: kept('a'), undone: 2 });
+  const as = 'as Bearer me, epoch 4';
+  const look = `GET /bookings?ref=ses_1.e7 ${as}`;
+  expect(seen).toEqual([look, `DELETE /bookings/b%2F1 ${as}`, `DELETE /bookings/3 ${as}`]);
+  expect(await audit()).toEqual({ finding: kept('a'), undone: 2 });
+  expect(seen.slice(3)).toEqual([look]);
+});
+
+test('T4: one record is once, none is absent, and one that somebody else has undone is not sent again', async () => {
+  const ref = 'ses_1.e7';
+  expect(await (await bookings([{ id: 'a', ref }])).audit()).toEqual({ finding: kept('a'), undone: 0 });
+  expect(await (await bookings([])).audit()).toEqual({ finding: { status: 'absent' }, undone: 0 });
+  const gone = await bookings([{ id: 'a', ref, cancelled: true }]);
+  expect(await gone.audit()).toEqual({
+    finding: {
+      status: 'failed',
+      code: 'undone',
+      message: expect.stringMatching(/has been undone at the service/),
+    },
+    undone: 1,
+  });
+  expect(gone.seen).toHaveLength(1);
+});
+
+test('T4: an extra that is gone already is undone; what cannot be looked at or undone is unclear', async () => {
+  const ref = 'ses_1.e7';
+  const two = (): Booking[] => [
+    { id: 'a', ref },
+    { id: 'b', ref },
+  ];
+  for (const cancel of [404, 410])
+    expect(await (await bookings(two(), { cancel })).audit()).toEqual({ finding: kept('a'), undone: 1 });
+  const unclear = (reason: RegExp) => ({
+    finding: { status: 'unclear', reason: expect.stringMatching(reason) },
+    undone: 0,
+  });
+  for (const cancel of [302, 403, 409, 500])
+    expect(await (await bookings(two(), { cancel })).audit()).toEqual(unclear(/asked to undo an extra/));
+  expect(await (await bookings(two(), { list: 503 })).audit()).toEqual(
+    unclear(/was asked, and it answered 503/),
+  );
+  const nameless = await bookings([
+    { id: 'a', ref },
+    { id: null, ref },
+  ]);
+  expect(await nameless.audit()).toEqual(unclear(/no id to undo it by/));
+  expect(nameless.seen).toHaveLength(1);
 });

@@ -41,6 +41,42 @@ test('a file is read as it is written', () => {
   expect(parseGrants(file({ ...get, capability: 'read' }))[0]?.rules[0]?.capability).toBe('read');
 });
 
+const cancelable = {
+  method: 'POST',
+  path: '/bookings',
+  capability: { kind: 'cancelable', lateMs: 2000 },
+  ask: { path: '/bookings?ref={reference}', found: '/bookings', reference: '/ref' },
+  cancel: { method: 'DELETE', path: '/bookings/{id}', id: '/id', undone: '/cancelledAt' },
+};
+
+test('a rule whose extras can be undone says how to ask and how to undo', () => {
+  expect(parseGrants(file(cancelable))[0]?.rules).toEqual([cancelable]);
+  const { ask: _ask, ...unasked } = cancelable;
+  const { cancel: _cancel, ...fixed } = cancelable;
+  const place = 'grants[0].rules[0]';
+  const cases: readonly [string, object][] = [
+    [`${place}.ask: says how to ask; a cancelable rule needs it`, unasked],
+    [`${place}.cancel: says how an extra is undone; a cancelable rule needs it`, fixed],
+    [
+      `${place}.cancel: goes with the capability cancelable only`,
+      { ...cancelable, capability: { kind: 'queryable', lateMs: 1 } },
+    ],
+    [`${place}.capability`, { ...cancelable, capability: { kind: 'cancelable' } }],
+    [`${place}.capability`, { ...cancelable, capability: 'cancelable' }],
+    [`${place}.cancel.method`, { ...cancelable, cancel: { ...cancelable.cancel, method: 'delete' } }],
+    [
+      `${place}.cancel.path: is a path with {id}`,
+      { ...cancelable, cancel: { ...cancelable.cancel, path: '/b' } },
+    ],
+    [`${place}.cancel.path`, { ...cancelable, cancel: { ...cancelable.cancel, path: '//evil/{id}' } }],
+    [`${place}.cancel.path`, { ...cancelable, cancel: { ...cancelable.cancel, path: 'https://evil/{id}' } }],
+    [`${place}.cancel.id`, { ...cancelable, cancel: { ...cancelable.cancel, id: 'id' } }],
+    [`${place}.cancel.undone`, { ...cancelable, cancel: { ...cancelable.cancel, undone: 'x' } }],
+    [`${place}.cancel`, { ...cancelable, cancel: { ...cancelable.cancel, body: 'x' } }],
+  ];
+  for (const [complained, rule] of cases) expect(complaint(file(rule))).toContain(complained);
+});
+
 test('what is wrong is named by its place', () => {
   expect(complaint('{')).toBe('The grants are not JSON.');
   expect(complaint('[]')).toContain('the file: ');

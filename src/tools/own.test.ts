@@ -113,6 +113,35 @@ test('a queryable tool looks for what it did', async () => {
   expect(await tool.find?.({}, context)).toEqual({ status: 'done', result: 'ses_1.e1' });
 });
 
+test('a cancelable tool looks for extras, and says what stands', async () => {
+  const tool = defineTool({
+    ...base,
+    input: anything,
+    capability: { kind: 'cancelable', lateMs: 1 },
+    run: () => null,
+    audit: (_, { reference }) => ({ finding: { status: 'done', result: reference }, undone: 2 }),
+  });
+  expect(tool.plan({})).toMatchObject({ capability: { kind: 'cancelable', lateMs: 1 } });
+  expect(await tool.audit?.({}, context)).toEqual({
+    finding: { status: 'done', result: 'ses_1.e1' },
+    undone: 2,
+  });
+});
+
+test('a result that is too long is kept in part, and is done all the same', async () => {
+  const result = async (returned: unknown) => {
+    const answer = await defineTool({ ...base, input: anything, run: () => returned }).run({}, context);
+    return answer.status === 'done' ? answer.result : answer;
+  };
+  const fits = 'x'.repeat(999_998);
+  expect(await result(fits)).toBe(fits);
+  const cut = (await result({ rows: '\u{1f600}'.repeat(700_000) })) as { note: string; result: string };
+  expect(cut.note).toBe('It is done; the result has 1400011 characters and is kept in part.');
+  expect(cut.result.length).toBeLessThan(1_000_100);
+  expect(cut.result).toMatch(/^\{"rows":"\u{1f600}/u);
+  expect(cut.result).not.toMatch(/\p{Surrogate}/u);
+});
+
 test('Y1: a wrong definition names its place', () => {
   const cases: readonly [string, object][] = [
     ['defineTool.name ', { name: '1 tool' }],
@@ -122,6 +151,10 @@ test('Y1: a wrong definition names its place', () => {
     ['charge.capability.retentionMs ', { capability: { kind: 'keyed', retentionMs: 0 } }],
     ['charge.find ', { capability: { kind: 'queryable', lateMs: 5 } }],
     ['charge.find ', { find: 7 }],
+    ['charge.audit is missing; a cancelable', { capability: { kind: 'cancelable', lateMs: 5 } }],
+    ['charge.audit is a function', { audit: 7 }],
+    ['charge.capability.lateMs ', { capability: { kind: 'cancelable', lateMs: -1 }, audit: () => null }],
+    ['charge.capability ', { capability: 'cancelable', audit: () => null }],
     ['charge.run ', { run: undefined }],
     ['charge.target ', { target: 7 }],
     ['charge.identity ', { identity: 'to' }],

@@ -290,12 +290,14 @@ describe('the other verbs', () => {
     const id = await rested('pay');
     await rested('say hello', false);
     const list = (await run('list')).stdout.split('\n');
-    expect(list[0]).toMatch(/^ses_\w+ {2}completed +turn 1 .* say hello$/);
+    expect(list[0]).toMatch(/^ses_\w+ {2}completed parked +turn 1 .* say hello$/);
     expect(list[1]).toMatch(/awaiting_decision.* pay {2}1 open decision, 1 unknown$/);
     expect((await run('list', '--phase', 'completed')).stdout).not.toContain('pay');
     const inspected = (await run('inspect', id)).stdout;
     expect(inspected).toMatch(/Ledger\n {2}e1 {2}unknown {2}blind +POST test:\/\/bank {2}the line was cut/);
-    expect(inspected).toMatch(/Open decisions\n {2}d1 about e1: .+\n.+ decide ses_\w+ d1 done\|not-done/);
+    expect(inspected).toMatch(
+      /Open decisions\n {2}d1 about e1: .+\n.+ decide ses_\w+ d1 done\n.+ d1 not-done\n/,
+    );
     const verified = await run('verify', id);
     expect([verified.code, verified.stdout]).toEqual([
       0,
@@ -317,6 +319,36 @@ describe('the other verbs', () => {
       expect([verb, ran.code, ran.stderr]).toEqual([verb, 0, expect.stringContaining(`${session} ${said}`)]);
       expect(Object.values(resultOf(ran))).toContain(said);
     }
+  });
+
+  test('decide answer: what is offered can be pasted, and is the answer', async () => {
+    const id = await rested("choose it's $(id) `id`|--url=http://127.0.0.1:1");
+    const { stdout } = await run('inspect', id);
+    const offered = [...stdout.matchAll(/ decide ses_\w+ d1 (.*)$/gm)].map(([, words]) => words);
+    expect(offered).toEqual(["answer 'it'\\''s $(id) `id`'", "answer -- '--url=http://127.0.0.1:1'"]);
+    expect((await run('decide', id, 'd1', 'answer', 'green')).code).toBe(4);
+    const made = await run('decide', id, 'd1', 'answer', '--', '--url=http://127.0.0.1:1');
+    expect([made.code, made.stderr]).toEqual([0, '']);
+    const [decided] = (await outlast.events(id, 0, 100)).filter(({ kind }) => kind === 'decision.made');
+    expect(decided).toMatchObject({ decision: 'd1', text: '--url=http://127.0.0.1:1' });
+  });
+
+  test('ask answers beside the work; the session does not notice', async () => {
+    const id = await rested('say hello');
+    const before = await outlast.inspect(id);
+    const ran = await run('ask', 'last', 'say', 'well', '--json');
+    expect([ran.code, ran.stderr]).toEqual([0, expect.stringContaining('well\ntest/parrot, as of event')]);
+    expect(resultOf(ran)).toMatchObject({
+      session: id,
+      answer: 'well',
+      asOf: before.head,
+      usage: { inputTokens: 1, outputTokens: 1, cachedTokens: 0 },
+    });
+    expect(await outlast.inspect(id)).toEqual(before);
+    const failed = await run('ask', 'last', 'fail', '--json');
+    expect([failed.code, resultOf(failed)]).toMatchObject([1, { error: { code: 'model.failed' } }]);
+    const empty = await command(['ask', id, '-'], { env: { OUTLAST_URL: listening.url }, input: ' \n' });
+    expect([empty.code, empty.stderr]).toEqual([2, expect.stringContaining('The question is empty')]);
   });
 
   test('decide: the first answer stands', async () => {

@@ -127,6 +127,24 @@ describe('against a world at hand', () => {
     await page.locator('tr[data-effect="e1"]').getByText('known by person').waitFor();
   });
 
+  test('the choices of a question are its buttons; one without takes words', async () => {
+    await serve();
+    const { session } = await outlast.start({ message: 'choose <b>blue</b>|red', persist: true });
+    await page.goto(`${listening.url}/#/${session}`);
+    const question = page.locator('[data-decision="d1"]');
+    await question.getByRole('button', { name: 'red' }).waitFor();
+    expect(await question.getByRole('button').allTextContents()).toEqual(['<b>blue</b>', 'red']);
+    expect(await question.getByLabel('Words').count()).toBe(0);
+    await question.getByRole('button', { name: 'blue' }).click();
+    await question.getByText('answer: <b>blue</b> — local').waitFor();
+    expect(await question.getByRole('button').count()).toBe(0);
+
+    await outlast.send(session, 'wonder');
+    const open = page.locator('[data-decision="d2"]');
+    await open.getByRole('button', { name: 'answer' }).waitFor();
+    expect(await open.getByLabel('Words').getAttribute('placeholder')).toBe('your answer');
+  });
+
   test('text is seen while it is written, and once it stands only once', async () => {
     await serve();
     const { session } = await outlast.start({ message: 'say hello', persist: true });
@@ -164,6 +182,7 @@ describe('against a world at hand', () => {
   test('a long log begins near its end, and shows what was before when asked', async () => {
     await serve();
     const { session } = await outlast.start({ message: 'say first', persist: true });
+    await outlast.rest(session);
     for (let n = 1; n < 110; n++) {
       await outlast.send(session, `say number ${n}`);
       await outlast.rest(session);

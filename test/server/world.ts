@@ -6,6 +6,10 @@
  *   look         notes progress and looks         pay            a blind effect that is lost on the way
  *   hold         answers once `release` is called  fail          a model that will not
  *   mumble TEXT  writes TEXT, and answers it once `release` is called
+ *   wonder       asks the person what is what, which takes any answer
+ *   choose A|B   asks the person to choose one of these
+ *
+ * Of a question beside the work (`ask`) its words are the ones that count.
  */
 
 import type { Owner } from '../../src/core/ids.ts';
@@ -13,6 +17,7 @@ import type { ModelRequest } from '../../src/core/message.ts';
 import { leaseDriver } from '../../src/driver/leases.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { systemEntropy } from '../../src/lib/entropy.ts';
+import type { Json } from '../../src/lib/json.ts';
 import { type GenerateOptions, type Model, ModelError, type ModelReply } from '../../src/models/port.ts';
 import { localBell } from '../../src/runtime/bell.ts';
 import { registry } from '../../src/runtime/registry.ts';
@@ -89,7 +94,9 @@ export function world(): World {
 }
 
 /** What was said last, by a person or by a tool; what the runtime adds is not for this model. */
-function lastWord({ messages }: ModelRequest): string {
+function lastWord({ messages, isAside }: ModelRequest): string {
+  const question = messages.at(-1);
+  if (isAside && question?.role === 'user') return question.text.split('\n\n').at(-1) ?? '';
   const last = messages.findLast(
     (message) => message.role !== 'user' || !message.text.startsWith('[outlast]'),
   );
@@ -103,13 +110,18 @@ function answerTo(text: string, { onText }: GenerateOptions): ModelReply {
   if (word === 'fail') throw new ModelError('refused_request', 'The model will not.', { retry: false });
   if (word === 'look') return calling('look', 'Having a look.');
   if (word === 'pay') return calling('pay', 'Paying.');
+  if (word === 'wonder') return calling('ask_person', 'Asking.', { question: 'What is what?' });
+  if (word === 'choose') {
+    const choices = rest.join(' ').split('|');
+    return calling('ask_person', 'Asking.', { question: 'Which one?', choices });
+  }
   return { parts: [{ type: 'text', text: rest.join(' ') || word }], finish: 'stop', usage };
 }
 
-function calling(tool: string, text: string): ModelReply {
+function calling(tool: string, text: string, input: Json = { what: 'it' }): ModelReply {
   const parts = [
     { type: 'text', text },
-    { type: 'tool-call', tool, input: { what: 'it' } },
+    { type: 'tool-call', tool, input },
   ] as const;
   return { parts, finish: 'tool-calls', usage };
 }

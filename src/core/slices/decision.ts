@@ -19,7 +19,7 @@ export function requested(s: State, e: EventOf<'decision.requested'>): State {
   const { decision: id, effect, origin, question, options, choices } = e;
   const attempt = s.effects.open.find((open) => open.id === effect)?.attempts ?? 0;
   const asked: Decision = {
-    ...{ id, effect, origin, attempt, question, options, choices, requestedAt: e.at },
+    ...{ id, effect, origin, turn: s.turns, attempt, question, options, choices, requestedAt: e.at },
     ...{ isSuspended: false, made: null, moot: false },
   };
   const added: State = {

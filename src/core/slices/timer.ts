@@ -16,7 +16,7 @@ export function set(s: State, e: EventOf<'timer.set'>): State {
   const counted = { ...s, counters: { ...s.counters, timer: s.counters.timer + 1 } };
   if (origin.by === 'cell') return guestTimerSet(counted, { ...origin, timer: id, due });
   const { call } = origin;
-  const timers = [...counted.timers, { id, call, setAt: e.at, due, isSuspended: false }];
+  const timers = [...counted.timers, { id, call, turn: s.turns, setAt: e.at, due, isSuspended: false }];
   return updateCall({ ...counted, timers }, call, ({ part }) => ({
     part,
     state: 'running',

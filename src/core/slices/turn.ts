@@ -195,19 +195,24 @@ export function closeTurn(
   const closed = step.phase === 'acting' ? pushReply(s, cutOff(s, step), number) : s;
   const stepNumber = step.phase === 'starting' ? 0 : step.number;
   return {
-    ...withoutWaits(closed),
+    ...withoutWaits(closed, number, end === 'interrupted'),
     turn: null,
     lastTurn: { number, end, text, at: e.at, step: stepNumber },
   };
 }
 
-/** What calls of this turn waited for and nobody waits for any more. */
-function withoutWaits(s: State): State {
+/**
+ * What calls of this turn waited for and nobody waits for any more. What was suspended goes on, unless a person ended the
+ * very turn that asked for it.
+ */
+function withoutWaits(s: State, number: number, isInterrupted: boolean): State {
   const { timers } = s;
-  const kept = timers.filter(({ isSuspended }) => isSuspended);
+  const isOver = (wait: { turn: number; isSuspended: boolean }): boolean =>
+    !wait.isSuspended || (isInterrupted && wait.turn === number);
+  const kept = timers.filter((timer) => !isOver(timer));
   return withdrawQuestions(
     kept.length === timers.length ? s : { ...s, timers: kept },
-    ({ origin, isSuspended }) => origin?.by === 'call' && !isSuspended,
+    (decision) => decision.origin?.by === 'call' && isOver(decision),
   );
 }
 

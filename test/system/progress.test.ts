@@ -1,0 +1,47 @@
+/** `progress`: a line for the people who watch. It is noted and answered at once, and starts nothing. */
+
+import { expect, it } from 'vitest';
+import { calls, say } from '../../src/testing/harness.ts';
+import { events, given, responses, results, sandbox } from '../faults/kit.ts';
+
+it('is noted with its origin and answered in the same step, from a call as from code', async () => {
+  const h = given({
+    sandbox,
+    model: (request) => {
+      const got = results(request);
+      if (got.length > 0) return say(got.map(({ status, text }) => `${status} ${text}`).join(' | '));
+      const source = "const n = [await tools.progress({ text: 'from code' })]; n";
+      return calls(['progress', { text: 'from a call' }], ['code', { source }], ['progress', { text: '' }]);
+    },
+  });
+  const id = await h.start('tell me');
+  await h.rest(id);
+
+  expect(await events(h, id, 'progress.noted')).toMatchObject([
+    { text: 'from a call', turn: 1, step: 1, origin: { by: 'call', call: 'call_1' } },
+    { text: 'from code', turn: 1, step: 1, origin: { by: 'cell', cell: 'c1' } },
+  ]);
+  expect(await responses(h, id)).toEqual([
+    expect.stringMatching(/^done noted \| done \[ null \] \| refused progress takes/),
+  ]);
+  expect(h.requests).toHaveLength(2);
+});
+
+it('what code in the background notes wakes nobody and is no response', async () => {
+  const h = given({
+    sandbox,
+    model: (request) => {
+      if (results(request).length > 0) return say('started');
+      const source = "setTimeout(() => tools.progress({ text: 'half way' }), 120_000); 'started'";
+      return calls(['code', { source }]);
+    },
+  });
+  const id = await h.start('tell me');
+  await h.rest(id);
+  await h.pass(300_000);
+
+  expect(await events(h, id, 'progress.noted')).toMatchObject([{ text: 'half way', turn: 1 }]);
+  expect(await h.store.row(id)).toMatchObject({ phase: 'awaiting_input', lastResponse: 'started', turn: 1 });
+  expect(await events(h, id, 'message.read')).toHaveLength(1);
+  expect(h.requests).toHaveLength(2);
+});
