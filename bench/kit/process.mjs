@@ -3,7 +3,9 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { Agent, request } from 'node:http';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { instant } from './instant.mjs';
 
@@ -60,13 +62,16 @@ function pause(ms) {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
+/** Connections stay open, as a client of ours keeps them. */
+const agent = new Agent({ keepAlive: true });
+
 /** A call of the HTTP interface; the first one of a process opens the connection and should not be the one that counts. */
 export async function post(url, path, body) {
-  const response = await fetch(`${url}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  return response.json();
+  const headers = { 'content-type': 'application/json' };
+  const sent = request(`${url}${path}`, { method: 'POST', agent, headers });
+  sent.end(JSON.stringify(body));
+  const [response] = await once(sent, 'response');
+  const answer = await text(response);
+  if (response.statusCode >= 300) throw new Error(`${path}: ${response.statusCode} ${answer}`);
+  return JSON.parse(answer);
 }

@@ -68,7 +68,7 @@ function tapped(store, commits, marks) {
       if (result.status !== 'committed') return result;
       const described = describe(commit, askedAt);
       commits.push(described);
-      marks.push({ did: 'committed', at: described.durableAt, kinds: described.kinds });
+      marks.push(committed(described));
       return result;
     },
     async read(session, after, limit) {
@@ -80,11 +80,26 @@ function tapped(store, commits, marks) {
   };
 }
 
+const committed = (described) => ({
+  did: 'committed',
+  at: described.durableAt,
+  get kinds() {
+    return described.kinds;
+  },
+});
+
+/** Counted when somebody asks: in the loop that is measured it would be counted in. */
 const describe = ({ events, blobs }, askedAt) => ({
   askedAt,
   durableAt: performance.now(),
   events,
-  kinds: events.map((event) => event.kind),
-  bytes: events.reduce((sum, event) => sum + event.body.length, 0),
-  blobBytes: blobs.reduce((sum, blob) => sum + blob.bytes.length, 0),
+  get kinds() {
+    return events.map((event) => event.kind);
+  },
+  get bytes() {
+    return events.reduce((sum, event) => sum + event.body.length, 0);
+  },
+  get blobBytes() {
+    return blobs.reduce((sum, blob) => sum + blob.bytes.length, 0);
+  },
 });

@@ -54,6 +54,14 @@ export function next(s: State, now: number): Next {
 
 /** The same without what is done for a session that rests: that is no work of its own, and nobody waits for it. */
 export function work(s: State, now: number): Next {
+  if (latest?.s !== s || latest.now !== now) latest = { s, now, wanted: workOf(s, now) };
+  return latest.wanted;
+}
+
+/** A commit asks this of the same state for its choices, for its summary and for what comes after it. */
+let latest: { readonly s: State; readonly now: number; readonly wanted: Next } | null = null;
+
+function workOf(s: State, now: number): Next {
   if (s.head === 0 || s.foreign.length > 0 || s.lifetime.status === 'stopped') return REST;
   if (s.lifetime.status === 'stopping') return stopping(s, now);
   if (s.lifetime.quarantine !== null) return inFlight(s);

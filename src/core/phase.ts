@@ -44,8 +44,8 @@ function atRest(s: State): Phase {
 /** Whether some worker may hold live objects of it in memory. A separate axis: every phase can be parked. */
 export type Residency = 'resident' | 'parked';
 
-export const residency = (s: State): Residency =>
-  !s.heap.parked || phase(s) === 'working' ? 'resident' : 'parked';
+export const residency = (s: State, standing: Phase = phase(s)): Residency =>
+  !s.heap.parked || standing === 'working' ? 'resident' : 'parked';
 
 /** What lists, the sweeper and the inbox need without reading the log; the store keeps it as the index row. */
 export interface Summary {
@@ -67,10 +67,11 @@ export interface Summary {
 
 export function summarize(s: State, now: number): Summary {
   const { choices, calls, wakeAt } = next(s, now);
+  const standing = phase(s);
   return {
     owner: s.contract.owner,
-    phase: phase(s),
-    residency: residency(s),
+    phase: standing,
+    residency: residency(s, standing),
     title: s.contract.title,
     persist: s.contract.persist,
     dueAt: choices.length > 0 || calls.length > 0 ? 0 : wakeAt,

@@ -1,7 +1,7 @@
 /** SHA-256 of text or bytes, in hexadecimal. */
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 export function sha256(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex');
+  return hash('sha256', data, 'hex');
 }

@@ -12,6 +12,7 @@ import { OutlastError } from '../core/error.ts';
 import type { SessionId } from '../core/ids.ts';
 import { callKey, next, type PortCall } from '../core/next.ts';
 import type { State } from '../core/state.ts';
+import { Abort } from '../lib/abort.ts';
 import { Nudge } from '../lib/clock.ts';
 import { handIn } from './evidence.ts';
 import type { Heaps } from './heaps.ts';
@@ -69,7 +70,7 @@ const isStoreFailure = (error: unknown): boolean =>
 
 /** A port call in flight, and what comes of it; null when it broke. */
 interface Running {
-  readonly controller: AbortController;
+  readonly halt: Abort;
   readonly result: Promise<Performed | null>;
 }
 
@@ -144,7 +145,7 @@ class Actor {
   }
 
   private abortAllBut(kept: PortCall['do']): void {
-    for (const [key, { controller }] of this.running) if (!key.startsWith(`${kept}:`)) controller.abort();
+    for (const [key, { halt }] of this.running) if (!key.startsWith(`${kept}:`)) halt.abort();
   }
 
   /** One look at the log and the world. False when nothing is in flight and nothing is due soon. */
@@ -176,9 +177,9 @@ class Actor {
   private async cutOff(): Promise<boolean> {
     const found = [...this.running].find(([key]) => key.startsWith('generate:'));
     // Asked once: a model that does not heed its signal holds nobody up.
-    if (!found || found[1].controller.signal.aborted) return false;
-    const [key, { controller }] = found;
-    controller.abort();
+    if (!found || found[1].halt.aborted) return false;
+    const [key, { halt }] = found;
+    halt.abort();
     const deadline = this.ports.clock.monotonic() + CUT_OFF_MS;
     for (let left = CUT_OFF_MS; left > 0; left = deadline - this.ports.clock.monotonic()) {
       if (this.finished.some((done) => done.key === key)) break;
@@ -192,7 +193,7 @@ class Actor {
   /** A2. */
   private reconcile(calls: readonly PortCall[]): void {
     const named = new Set(calls.map(callKey));
-    for (const [key, { controller }] of this.running) if (!named.has(key)) controller.abort();
+    for (const [key, { halt }] of this.running) if (!named.has(key)) halt.abort();
     for (const call of calls) {
       const key = callKey(call);
       if (this.running.has(key)) continue;
@@ -204,8 +205,8 @@ class Actor {
   }
 
   private startCall(key: string, call: PortCall): void {
-    const controller = new AbortController();
-    const result = perform(call, this.log.state, this.performer, controller.signal).then(
+    const halt = new Abort();
+    const result = perform(call, this.log.state, this.performer, halt).then(
       (performed) => {
         this.finish(key, performed, null);
         return performed;
@@ -215,7 +216,7 @@ class Actor {
         return null;
       },
     );
-    this.running.set(key, { controller, result });
+    this.running.set(key, { halt, result });
   }
 
   private finish(key: string, performed: Performed | null, error: unknown): void {

@@ -9,6 +9,7 @@ import { OutlastError } from '../core/error.ts';
 import type { SessionId } from '../core/ids.ts';
 import type { PortCall } from '../core/next.ts';
 import { type Effect, findEffect, type State } from '../core/state.ts';
+import { Abort } from '../lib/abort.ts';
 import { assert, unreachable } from '../lib/assert.ts';
 import { Nudge } from '../lib/clock.ts';
 import { ModelError, type ModelReply } from '../models/port.ts';
@@ -48,23 +49,18 @@ export interface Performer {
   readonly late: (performed: Performed) => void;
 }
 
-export async function perform(
-  call: PortCall,
-  s: State,
-  by: Performer,
-  signal: AbortSignal,
-): Promise<Performed> {
+export async function perform(call: PortCall, s: State, by: Performer, halt: Abort): Promise<Performed> {
   const move = (moved: Parameters<typeof inputOf>[1]['moved']): Promise<HeapStep> =>
-    by.heaps.apply(by.session, s, inputOf(s, { moved }), signal);
+    by.heaps.apply(by.session, s, inputOf(s, { moved }), halt.signal);
   switch (call.do) {
     case 'generate':
-      return { do: 'generate', call, reply: await generate(s, by, signal) };
+      return { do: 'generate', call, reply: await generate(s, by, halt) };
     case 'call':
-      return { do: 'call', call, outcome: await runEffect(s, call, by, signal) };
+      return { do: 'call', call, outcome: await runEffect(s, call, by, halt) };
     case 'query':
-      return { do: 'query', call, finding: await findOut(s, call, by, signal) };
+      return { do: 'query', call, finding: await findOut(s, call, by, halt) };
     case 'audit':
-      return { do: 'audit', call, audit: await lookForExtras(s, call, by, signal) };
+      return { do: 'audit', call, audit: await lookForExtras(s, call, by, halt) };
     case 'open':
       return { do: 'open', call, opened: await by.heaps.open(by.session, s) };
     case 'run':
@@ -85,7 +81,7 @@ export async function perform(
   }
 }
 
-async function generate(s: State, by: Performer, signal: AbortSignal): Promise<ModelReply | ModelError> {
+async function generate(s: State, by: Performer, halt: Abort): Promise<ModelReply | ModelError> {
   const { model, tools, briefing, bell } = by.ports;
   const view = buildRequest(s, { tools: tools.specs, briefing });
   const request = await withFiles(view, (file) => openFile(by.session, file, by.ports));
@@ -93,11 +89,11 @@ async function generate(s: State, by: Performer, signal: AbortSignal): Promise<M
   const reply = await withTimeout<ModelReply | ModelError>(
     s.contract.limits.modelTimeoutMs,
     by,
-    signal,
+    halt,
     { expired: NO_ANSWER },
     async (limit) => {
       try {
-        return await model.generate(request, { signal: limit, onText });
+        return await model.generate(request, { signal: limit.signal, onText });
       } catch (error) {
         if (error instanceof ModelError) return error;
         const code = limit.aborted ? 'aborted' : 'failed';
@@ -106,16 +102,11 @@ async function generate(s: State, by: Performer, signal: AbortSignal): Promise<M
     },
   );
   // Our own time limit aborts the call as well, and is no wish of a person.
-  const timedOut = reply instanceof ModelError && reply.code === 'aborted' && !signal.aborted;
+  const timedOut = reply instanceof ModelError && reply.code === 'aborted' && !halt.aborted;
   return timedOut ? NO_ANSWER : reply;
 }
 
-async function runEffect(
-  s: State,
-  call: Of<'call'>,
-  by: Performer,
-  signal: AbortSignal,
-): Promise<Outcome | Unsent> {
+async function runEffect(s: State, call: Of<'call'>, by: Performer, halt: Abort): Promise<Outcome | Unsent> {
   const { effect: id, attempt } = call;
   const effect = findEffect(s, id);
   assert(effect, 'an effect that is called stands in the ledger');
@@ -131,7 +122,7 @@ async function runEffect(
   if (by.ports.clock.monotonic() >= by.leaseEnds()) return { status: 'absent' };
   const late = (outcome: Outcome): void => by.late({ do: 'call', call, outcome });
   const limitMs = s.contract.limits.effectTimeoutMs;
-  return withTimeout<Outcome>(limitMs, by, signal, { expired: LATE, late }, async (limit) => {
+  return withTimeout<Outcome>(limitMs, by, halt, { expired: LATE, late }, async (limit) => {
     try {
       return await tool.run(effect.args, contextOf(by, effect, attempt, limit));
     } catch (error) {
@@ -159,13 +150,13 @@ function isFirstWord({ capability, doubtSince }: Effect, attempt: number): boole
   }
 }
 
-async function findOut(s: State, call: Of<'query'>, by: Performer, signal: AbortSignal): Promise<Finding> {
+async function findOut(s: State, call: Of<'query'>, by: Performer, halt: Abort): Promise<Finding> {
   const effect = findEffect(s, call.effect);
   assert(effect, 'an effect that is asked about stands in the ledger');
   const tool: Tool | undefined = by.ports.tools.get(effect.tool);
   if (!tool?.find) return unclear(`${effect.tool} cannot be asked`);
   const limitMs = s.contract.limits.effectTimeoutMs;
-  return withTimeout<Finding>(limitMs, by, signal, { expired: unclear(TOO_LATE) }, async (limit) => {
+  return withTimeout<Finding>(limitMs, by, halt, { expired: unclear(TOO_LATE) }, async (limit) => {
     try {
       const found = await tool.find?.(effect.args, contextOf(by, effect, effect.attempts, limit));
       return found ?? unclear(TOO_LATE);
@@ -175,19 +166,14 @@ async function findOut(s: State, call: Of<'query'>, by: Performer, signal: Abort
   });
 }
 
-async function lookForExtras(
-  s: State,
-  call: Of<'audit'>,
-  by: Performer,
-  signal: AbortSignal,
-): Promise<Audit> {
+async function lookForExtras(s: State, call: Of<'audit'>, by: Performer, halt: Abort): Promise<Audit> {
   const effect = findEffect(s, call.effect);
   assert(effect, 'an effect that is looked at stands in the ledger');
   const tool: Tool | undefined = by.ports.tools.get(effect.tool);
   const nothing = (reason: string): Audit => ({ finding: unclear(reason), undone: 0 });
   if (!tool?.audit) return nothing(`${effect.tool} cannot undo an extra`);
   const limitMs = s.contract.limits.effectTimeoutMs;
-  return withTimeout<Audit>(limitMs, by, signal, { expired: nothing(TOO_LATE) }, async (limit) => {
+  return withTimeout<Audit>(limitMs, by, halt, { expired: nothing(TOO_LATE) }, async (limit) => {
     try {
       const audit = await tool.audit?.(effect.args, contextOf(by, effect, effect.attempts, limit));
       return audit ?? nothing(TOO_LATE);
@@ -207,14 +193,12 @@ const unclear = (reason: string): Finding => ({ status: 'unclear', reason });
 async function withTimeout<T>(
   limitMs: number,
   by: Performer,
-  outer: AbortSignal,
+  outer: Abort,
   { expired, late: told }: { readonly expired: T; readonly late?: (answer: T) => void },
-  run: (limit: AbortSignal) => Promise<T>,
+  run: (limit: Abort) => Promise<T>,
 ): Promise<T> {
-  const limit = new AbortController();
+  const limit = new Abort(outer);
   const done = new Nudge();
-  const abort = () => limit.abort();
-  outer.addEventListener('abort', abort, { once: true });
   const late = by.ports.clock.sleep(limitMs, done).then(async () => {
     if (done.aborted) return expired; // Nobody listens any more.
     limit.abort();
@@ -223,21 +207,23 @@ async function withTimeout<T>(
     return expired;
   });
   try {
-    const answer = run(limit.signal);
+    const answer = run(limit);
     const first = await Promise.race([answer, late]);
     if (first === expired && told) answer.then(told, () => {});
     return first;
   } finally {
     done.give();
-    outer.removeEventListener('abort', abort);
+    limit.release();
   }
 }
 
-const contextOf = (by: Performer, effect: Effect, attempt: number, signal: AbortSignal): RunContext => ({
+const contextOf = (by: Performer, effect: Effect, attempt: number, limit: Abort): RunContext => ({
   reference: `${by.session}.${effect.id}`,
   epoch: by.epoch,
   attempt,
-  signal,
+  get signal() {
+    return limit.signal;
+  },
 });
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -72,7 +72,10 @@ export function app(outlast: Outlast & { readonly about?: About }, options: AppO
       key,
       body,
       query,
-      signal: AbortSignal.any([c.req.raw.signal, closing]),
+      /** Made for the few calls that wait for something. */
+      get signal() {
+        return AbortSignal.any([c.req.raw.signal, closing]);
+      },
       health: healthOf(owner, outlast.about, version),
     };
     if (id === 'events' && wantsStream(c)) return streamed(c, call as Call<'events'>);
@@ -131,7 +134,16 @@ function limited(id: RouteId): MiddlewareHandler {
     const most = `A body has at most ${maxSize} bytes here.`;
     throw new HttpRefusal(413, 'request.invalid', most, 'put the long part where the task can read it');
   };
-  return bodyLimit({ maxSize, onError: tooLarge });
+  const counted = bodyLimit({ maxSize, onError: tooLarge });
+  return async (c, next) => {
+    if (ROUTES[id].method === 'GET') return next();
+    const length = c.req.header('content-length');
+    const isNamed = length !== undefined && c.req.header('transfer-encoding') === undefined;
+    // Counting makes a web stream of the body, which takes longer than all the rest of a call: a length is believed,
+    // since no more than that is read.
+    if (!isNamed) return counted(c, next);
+    return Number.parseInt(length, 10) > maxSize ? tooLarge() : next();
+  };
 }
 
 function wantsStream(c: Context): boolean {
