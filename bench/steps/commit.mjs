@@ -1,4 +1,5 @@
-// stepVsCommit: what a durable commit of the loop costs, in bare commits. commitsPerEffect: how many a step makes.
+// stepVsCommit: what a durable commit of the loop costs, in bare commits. storeVsCommit: how much of that is the store's,
+// from the call of its port until it is durable. commitsPerEffect: how many commits a step makes.
 //
 // In turn, block by block in one process: steps of a session, and bare commits of the same events into a file of the same
 // kind. What counts are the medians of all of them; the blocks' own ratios are the spread.
@@ -15,7 +16,7 @@ import { pace } from '../kit/pace.mjs';
 import { median, rounded, spread } from '../kit/spread.mjs';
 import { stage } from '../kit/stage.mjs';
 
-export const names = ['stepVsCommit', 'commitsPerEffect'];
+export const names = ['stepVsCommit', 'storeVsCommit', 'commitsPerEffect'];
 
 const BLOCK = 10;
 /** After so many steps the next session begins: this is about a commit, not about a long history. */
@@ -29,6 +30,7 @@ export async function measure({ quick = false } = {}) {
   try {
     const ours = [];
     const theirs = [];
+    const stores = [];
     const ratios = [];
     const counts = [];
     for (let block = 0; block < blocks; block++) {
@@ -43,16 +45,19 @@ export async function measure({ quick = false } = {}) {
       const a = times.map((ms) => (ms * BLOCK) / on.commits.length);
       const b = on.commits.map(({ events }) => bare.commit(events));
       ours.push(...a);
+      stores.push(...on.commits.map(({ askedAt, durableAt }) => durableAt - askedAt));
       theirs.push(...b);
       ratios.push(median(a) / median(b));
     }
     return {
       figures: {
         stepVsCommit: rounded(median(ours) / median(theirs)),
+        storeVsCommit: rounded(median(stores) / median(theirs)),
         commitsPerEffect: rounded(counts.reduce((sum, count) => sum + count, 0) / counts.length),
       },
       details: {
         commitMs: spread(ours),
+        storeMs: spread(stores),
         bareCommitMs: spread(theirs),
         ratioOfBlocks: spread(ratios),
       },
