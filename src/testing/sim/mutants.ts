@@ -1,13 +1,15 @@
 /**
- * Planted bugs: wrappers that break one rule of the protocol. The crash loop must catch each of them, or it is not
- * trusted. They stand here and never as flags in the product.
+ * Planted bugs that stand between the runtime and its ports. The crash loop must catch each of them, or it is not
+ * trusted. They stand here and in `patches.ts`, never as flags in the product.
  */
 
 import type { Commit, Store } from '../../store/port.ts';
+import type { Where } from './hunt.ts';
 import type { Mutation } from './run.ts';
 
 export interface Mutant {
   readonly name: string;
+  readonly first?: Where;
   readonly mutation: () => Mutation;
 }
 
