@@ -95,6 +95,11 @@ export class Witness {
         expect(!isSettled, `${event.decision} is about an effect that is settled`);
         return;
       }
+      case 'heap.restored': {
+        const isLost = event.rung === 'replayed' || (event.rung === 'fresh' && heap.chain !== null);
+        expect(!isLost, `the heap was lost, and every image stands in the store: ${event.note}`);
+        return;
+      }
       case 'cell.committed': {
         const { moved } = event;
         if (moved.by !== 'delivery') return;

@@ -6,7 +6,7 @@
 import type { Sandbox } from '../../sandbox/port.ts';
 import { essence } from './judge.ts';
 import type { Crash } from './life.ts';
-import { type Mutation, type Run, type RunOptions, run } from './run.ts';
+import { type Mutation, type Note, type Run, type RunOptions, run } from './run.ts';
 import { NOTE, type Scenario } from './scenarios.ts';
 import { RETENTION_MS } from './world.ts';
 
@@ -168,7 +168,8 @@ function plansOf(
           ({ crash }) =>
             (near === undefined || at === near) &&
             (ONLY_AT[mode]?.test(at) ?? true) &&
-            (full || !(isLikeAnother(at, mode, crash.side) || isIdle(boundaries, i))) &&
+            (full ||
+              !(isLikeAnother(at, mode, crash.side, boundaries[i + 1] ?? '') || isIdle(boundaries, i))) &&
             (mode !== 'decide' || decidable.has(i + 1)) &&
             ((mode !== 'freeze' && mode !== 'contend') || mayFreeze(scenario, at, crash)),
         ),
@@ -188,9 +189,12 @@ const READS = /\.(row|read|due|nextDue|findStart|blob|create|restore|replay|base
  * Whether a run leaves behind what a neighbour leaves: around a read all is as after the boundary before it, and to
  * freeze or to act after a boundary is, but for a microtask, to do so before the next one.
  */
-function isLikeAnother(at: string, mode: Mode, side: Crash['side']): boolean {
+function isLikeAnother(at: string, mode: Mode, side: Crash['side'], then: string): boolean {
+  // Between a mark and its request there is a look at the lease.
+  const isWindow =
+    (mode === 'freeze' || mode === 'contend') && at.endsWith('.commit') && then.endsWith('.run');
   const dies = mode === 'crash' || mode === 'down';
-  return (READS.test(at) && !(mode in ONLY_AT)) || (!dies && side === 'after');
+  return (READS.test(at) && !(mode in ONLY_AT)) || (!dies && side === 'after' && !isWindow);
 }
 
 /** The sweeper's looks while nobody comes for long: what ends at one of them is as if it had ended at the first. */
@@ -205,7 +209,7 @@ function isIdle(boundaries: readonly string[], i: number): boolean {
  */
 export const MODES = [
   ...(['crash', 'freeze', 'contend', 'send', 'urge', 'stop', 'interrupt', 'pause', 'decide'] as const),
-  ...(['forward', 'back', 'outage', 'down'] as const),
+  ...(['forward', 'back', 'outage', 'down', 'again'] as const),
 ] as const;
 export type Mode = (typeof MODES)[number];
 
@@ -214,16 +218,28 @@ const HOUR_MS = 3_600_000;
 const OUTAGE_MS = 20_000;
 
 /** Those that can only matter at some boundaries: while a reply is on its way, and while an answer is. */
-const ONLY_AT: Partial<Record<Mode, RegExp>> = { urge: /\.generate$/, outage: /\.run$/, down: /\.run$/ };
+const ONLY_AT: Partial<Record<Mode, RegExp>> = {
+  urge: /\.generate$/,
+  outage: /\.run$/,
+  down: /\.run$/,
+  again: /\.acquire$/,
+};
+
+const NOTES: readonly Note[] = [
+  { text: `${NOTE} hello`, when: 'next' },
+  { text: `${NOTE} again`, when: 'next' },
+  { text: `${NOTE} whenever`, when: 'later' },
+];
 
 const MODE_OPTIONS: Record<Mode, (crash: Crash) => Partial<RunOptions>> = {
   crash: (crash) => ({ crashes: [crash] }),
   freeze: (freeze) => ({ freeze }),
   contend: (freeze) => ({ freeze, contend: true }),
-  send: (at) => ({
-    meanwhile: { ...at, act: { do: 'send', texts: [`${NOTE} hello`, `${NOTE} again`], when: 'next' } },
+  send: (at) => ({ meanwhile: { ...at, act: { do: 'send', messages: NOTES } } }),
+  urge: (at) => ({
+    meanwhile: { ...at, act: { do: 'send', messages: [{ text: `${NOTE} at once`, when: 'now' }] } },
   }),
-  urge: (at) => ({ meanwhile: { ...at, act: { do: 'send', texts: [`${NOTE} at once`], when: 'now' } } }),
+  again: ({ side }) => ({ crashes: Array.from({ length: 6 }, () => ({ boundary: 40, side })) }),
   stop: (at) => ({ meanwhile: { ...at, act: { do: 'stop' } } }),
   interrupt: (at) => ({ meanwhile: { ...at, act: { do: 'interrupt' } } }),
   pause: (at) => ({ meanwhile: { ...at, act: { do: 'pause' } } }),
@@ -236,7 +252,7 @@ const MODE_OPTIONS: Record<Mode, (crash: Crash) => Partial<RunOptions>> = {
 
 /** Those after which the end is that of the clean run; the others change the course, as they should. */
 const KEEPS_COURSE: ReadonlySet<Mode> = new Set([
-  ...(['crash', 'freeze', 'contend', 'pause', 'forward', 'back', 'outage', 'down'] as const),
+  ...(['crash', 'freeze', 'contend', 'pause', 'forward', 'back', 'outage', 'down', 'again'] as const),
 ]);
 
 /**
@@ -252,7 +268,7 @@ function mayFreeze({ wanted, acts }: Scenario, at: string, { side }: Crash): boo
 }
 
 /** What was sent meanwhile is read once, in the order in which it came, and answered, without anybody doing more. */
-function noteFindings({ witness, notes }: Run): readonly string[] {
+export function noteFindings({ witness, notes }: Run): readonly string[] {
   const { transcript, inbox, turn, lifetime } = witness.state;
   const read = transcript.flatMap((item) =>
     item.kind === 'message' && item.message.text.startsWith(NOTE) ? [item.message.text] : [],

@@ -104,7 +104,7 @@ export const PATCHES: readonly Patch[] = [
   {
     // What is still on its way arrives after it was found absent and sent again.
     name: 'asked too early: a queryable write is looked for while it may still arrive',
-    first: { scenario: 'slow services', mode: 'crash' },
+    first: { scenario: 'slow services', mode: 'crash', near: 'look.run' },
     edits: [
       {
         file: RESOLVE,
@@ -116,7 +116,7 @@ export const PATCHES: readonly Patch[] = [
   {
     // The old holder may have sent until its lease ended, long after its mark.
     name: 'from the mark: the time to wait is counted from the dispatch, not from the takeover',
-    first: { scenario: 'slow services', mode: 'crash' },
+    first: { scenario: 'slow services', mode: 'crash', near: 'look.run' },
     edits: [
       {
         file: RESOLVE,
@@ -146,7 +146,7 @@ export const PATCHES: readonly Patch[] = [
   {
     // The first sending arrives after the look, and stands beside the second for good.
     name: 'looked too early: extras are looked for while one may still arrive',
-    first: { scenario: 'slow services', mode: 'crash' },
+    first: { scenario: 'slow services', mode: 'crash', near: 'look.run' },
     edits: [
       {
         file: RESOLVE,
@@ -189,7 +189,7 @@ export const PATCHES: readonly Patch[] = [
   {
     // A person answers once and finds the same question again.
     name: 'asked by each: every holder asks the person anew',
-    first: { scenario: 'a blind effect', mode: 'freeze' },
+    first: { scenario: 'nobody to ask', mode: 'crash' },
     edits: [
       {
         file: RESOLVE,
@@ -236,6 +236,7 @@ export const PATCHES: readonly Patch[] = [
   {
     // It is no holder any more, and it goes on writing as if it were.
     name: 'fenced and going on: a holder that is refused writes under the epoch of the new one',
+    first: { scenario: 'nobody to ask', mode: 'contend', near: 'store.commit' },
     edits: [
       {
         file: LOG,
@@ -271,6 +272,7 @@ export const PATCHES: readonly Patch[] = [
   {
     // The choices were right for a log that has grown since: by a stop, an interruption, a message.
     name: 'stale choices: what was decided on an old head is written at the new one',
+    first: { scenario: 'effects side by side', mode: 'stop', near: 'store.commit' },
     edits: [
       {
         file: LOG,
@@ -283,6 +285,7 @@ export const PATCHES: readonly Patch[] = [
   {
     // Asked once, written later: by then another has given the same answer, or stopped the session.
     name: 'stale input: what a person wants is not decided again when the log has grown',
+    first: { scenario: 'a question, then a nap', mode: 'decide', near: 'store.commit' },
     edits: [
       {
         file: 'runtime/input.js',
@@ -294,7 +297,7 @@ export const PATCHES: readonly Patch[] = [
   {
     // The stop stands in the log, and the turn goes on after it.
     name: 'half a stop: it ends the session and not the turn',
-    first: { scenario: 'effects side by side', mode: 'stop', near: 'model.generate' },
+    first: { scenario: 'effects side by side', mode: 'stop', near: 'store.commit' },
     edits: [
       {
         file: LIFETIME,
@@ -306,28 +309,13 @@ export const PATCHES: readonly Patch[] = [
   {
     // The model takes back up what a person has just ended.
     name: 'late reply: what the model says to a step that is over is recorded',
-    first: { scenario: 'effects side by side', mode: 'interrupt', near: 'model.generate' },
+    first: { scenario: 'effects side by side', mode: 'urge' },
     edits: [{ file: RECORD, find: 'if (!current)', replace: 'if (false)' }],
   },
   {
     // Held means that nothing new begins.
-    name: 'half a pause: what has to be sent again is sent while the session is held',
-    edits: [
-      {
-        file: NEXT,
-        find: "return s.lifetime.status === 'paused' ? REST :",
-        replace: 'return',
-      },
-      {
-        file: NEXT,
-        find: "s.lifetime.status === 'open' && !heldBy(s, effect)",
-        replace: '!heldBy(s, effect)',
-      },
-    ],
-  },
-  {
     name: 'no pause: a session that is held works on',
-    first: { scenario: 'effects side by side', mode: 'pause', near: 'model.generate' },
+    first: { scenario: 'effects side by side', mode: 'pause', near: 'store.acquire' },
     edits: [{ file: NEXT, find: "if (s.lifetime.status === 'paused')", replace: 'if (false)' }],
   },
 
@@ -335,6 +323,7 @@ export const PATCHES: readonly Patch[] = [
   {
     // Only what was read is read; the rest came in since.
     name: 'swept: reading takes everything away that waits',
+    first: { scenario: 'effects side by side', mode: 'send', near: 'store.commit' },
     edits: [
       {
         file: INBOX,
@@ -345,7 +334,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     name: 'newest first: messages are read in the wrong order',
-    first: { scenario: 'effects side by side', mode: 'send', near: 'model.generate' },
+    first: { scenario: 'effects side by side', mode: 'send', near: 'store.acquire' },
     edits: [
       {
         file: INBOX,
@@ -357,7 +346,7 @@ export const PATCHES: readonly Patch[] = [
   {
     // A receipt was given for it.
     name: 'lost with the answer: a message that comes in during the last reply goes with the turn',
-    first: { scenario: 'effects side by side', mode: 'send', near: 'model.generate' },
+    first: { scenario: 'effects side by side', mode: 'send', near: 'store.commit' },
     edits: [
       {
         file: 'core/slices/turn.js',
@@ -408,7 +397,7 @@ export const PATCHES: readonly Patch[] = [
   {
     // A clock that was set back would put events before those that they follow.
     name: 'time as it comes: an event is dated before the one that it follows',
-    first: { scenario: 'effects side by side', mode: 'back', near: 'model.generate' },
+    first: { scenario: 'effects side by side', mode: 'back', near: 'store.acquire' },
     edits: [
       { file: 'runtime/saturate.js', find: 'const at = Math.max(now, s.at);', replace: 'const at = now;' },
     ],
@@ -418,7 +407,7 @@ export const PATCHES: readonly Patch[] = [
   {
     // Two answers, one guest: what it does with the first must be done first after a restart, too.
     name: 'last first: answers enter the guest in the wrong order',
-    first: { scenario: 'a cell over several awaits', mode: 'crash' },
+    first: { scenario: 'a cell over several awaits', mode: 'pause', near: 'store.commit' },
     edits: [
       {
         file: HEAP,
@@ -430,7 +419,7 @@ export const PATCHES: readonly Patch[] = [
   {
     // Everything up to the last move is there, and the guest waits for what it was given long ago.
     name: 'last but one: a heap is brought back without its newest image',
-    first: { scenario: 'a cell over several awaits', mode: 'crash', near: 'heap.apply' },
+    first: { scenario: 'a cell over several awaits', mode: 'crash', near: 'store.commit' },
     edits: [
       {
         file: HEAPS,
@@ -527,7 +516,7 @@ export const PATCHES: readonly Patch[] = [
   {
     // Fired before the crash, not yet heard by the guest: it is set again.
     name: 'fired again: a takeover sets timers that have fired',
-    first: { scenario: 'a cell over several awaits', mode: 'crash', near: 'heap.apply' },
+    first: { scenario: 'a cell over several awaits', mode: 'crash', near: 'store.commit' },
     edits: [
       {
         file: LIFETIME,
@@ -554,6 +543,7 @@ export const PATCHES: readonly Patch[] = [
   {
     // Two people answer: what was done on the word of the first is overturned.
     name: 'last word: a second answer takes the place of the first',
+    first: { scenario: 'a question, then a nap', mode: 'decide', near: 'store.commit' },
     edits: [{ file: DECIDE, find: 'if (decision.made) {', replace: 'if (false) {' }],
   },
   {
@@ -573,12 +563,13 @@ export const PATCHES: readonly Patch[] = [
   {
     // A session that is moved from one machine to the next five times in its life is put away for good.
     name: 'counted for life: holders that died are counted although the session got ahead',
+    first: { scenario: 'answers that get lost', mode: 'again' },
     edits: [{ file: LIFETIME, find: 'return s.lifetime.crashes === 0 ? s :', replace: 'return true ? s :' }],
   },
   {
     // It has left, and nobody will ever say what became of it.
     name: 'stopped and forgotten: a stop drops what is in flight from the ledger',
-    first: { scenario: 'a blind effect', mode: 'stop' },
+    first: { scenario: 'effects side by side', mode: 'stop', near: 'pay.run' },
     edits: [
       { file: NEXT, find: 'if (sent.calls.length > 0 && now < deadline)', replace: 'if (false)' },
       {

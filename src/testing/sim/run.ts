@@ -60,11 +60,16 @@ export interface RunOptions {
 }
 
 export type Meanwhile =
-  | { readonly do: 'send'; readonly texts: readonly string[]; readonly when: When }
+  | { readonly do: 'send'; readonly messages: readonly Note[] }
   | { readonly do: 'stop' | 'interrupt' | 'pause' | 'decide' }
   | { readonly do: 'jump'; readonly ms: number }
   /** The store takes nothing for a while. */
   | { readonly do: 'outage'; readonly ms: number };
+
+export interface Note {
+  readonly text: string;
+  readonly when: When;
+}
 
 /** What another client does. */
 type OfAnother = Exclude<Meanwhile, { do: 'jump' | 'outage' }>;
@@ -245,7 +250,7 @@ class Simulation {
   /** A person who stops, interrupts or breaks in wants another course than that of the clean run. */
   private get changesCourse(): boolean {
     const act = this.options.meanwhile?.act;
-    return act?.do === 'stop' || act?.do === 'interrupt' || (act?.do === 'send' && act.when === 'now');
+    return act?.do === 'stop' || act?.do === 'interrupt' || (act?.do === 'send' && isUrgent(act));
   }
 
   /** After a stop or an interruption: the session is there, with all that it knows. */
@@ -459,7 +464,7 @@ class Simulation {
       store: this.store,
       clock: this.clock,
       // What is to break in comes by way of the same machine; of another's the holder reads at its next commit.
-      bell: act.do === 'send' && act.when === 'now' ? this.bell : localBell(),
+      bell: act.do === 'send' && isUrgent(act) ? this.bell : localBell(),
       tools: registry([]),
       sandbox: this.options.sandbox(),
     };
@@ -475,10 +480,7 @@ class Simulation {
   private commandOf(s: State, act: OfAnother): readonly EventBody[] {
     switch (act.do) {
       case 'send':
-        return act.texts.reduce<{ state: State; events: readonly EventBody[] }>(sent(act.when), {
-          state: s,
-          events: [],
-        }).events;
+        return act.messages.reduce(sent, { state: s, events: [] as readonly EventBody[] }).events;
       case 'stop':
         return decide.stop(s, 'bob');
       case 'pause':
@@ -582,12 +584,17 @@ class Simulation {
 /** The simulator reads images; secrets are the business of the stores' own tests. */
 const PLAIN: Sealer = { seal: (bytes) => bytes, open: (bytes) => bytes };
 
+const isUrgent = ({ messages }: Extract<Meanwhile, { do: 'send' }>): boolean =>
+  messages.some(({ when }) => when === 'now');
+
 /** One more message of another client, decided on the state that the ones before it leave. */
-const sent =
-  (when: When) =>
-  ({ state, events }: { state: State; events: readonly EventBody[] }, text: string, index: number) => {
-    const one = decide.send(state, text, { key: `meanwhile-${index}`, when });
-    const more = 'events' in one ? one.events : [];
-    const after = more.reduce((s, body) => evolve(s, { ...body, seq: s.head + 1, at: s.at } as Event), state);
-    return { state: after, events: [...events, ...more] };
-  };
+function sent(
+  { state, events }: { state: State; events: readonly EventBody[] },
+  { text, when }: Note,
+  index: number,
+): { state: State; events: readonly EventBody[] } {
+  const one = decide.send(state, text, { key: `meanwhile-${index}`, when });
+  const more = 'events' in one ? one.events : [];
+  const after = more.reduce((s, body) => evolve(s, { ...body, seq: s.head + 1, at: s.at } as Event), state);
+  return { state: after, events: [...events, ...more] };
+}

@@ -10,7 +10,7 @@ import { seededEntropy } from '../../lib/entropy.ts';
 import { ModelError } from '../../models/port.ts';
 import type { Store } from '../../store/port.ts';
 import type { Failure, LoopOptions, Totals } from './loop.ts';
-import { tally } from './loop.ts';
+import { noteFindings, tally } from './loop.ts';
 import { type Meanwhile, type Mutation, run } from './run.ts';
 import { NOTE, type Scenario } from './scenarios.ts';
 
@@ -32,7 +32,7 @@ export async function seedRun(
   const first = await once(seed, options);
   const second = await once(seed, options);
   const same = JSON.stringify(first.trace) === JSON.stringify(second.trace);
-  const more = same ? [] : [`seed ${seed} run twice leaves two traces`];
+  const more = [...(same ? [] : [`seed ${seed} run twice leaves two traces`]), ...noteFindings(first)];
   tally(first, `--seed ${seed} --seeds 1`, totals, failures, undefined, more);
 }
 
@@ -84,7 +84,10 @@ function meanwhileOf(dice: Dice, seed: number): Meanwhile {
     case 5:
       return { do: 'jump', ms: -HOUR_MS };
     default:
-      return { do: 'send', texts: [`${NOTE} seed ${seed}`], when: WHENS[dice.roll(WHENS.length)] ?? 'next' };
+      return {
+        do: 'send',
+        messages: [{ text: `${NOTE} seed ${seed}`, when: WHENS[dice.roll(WHENS.length)] ?? 'next' }],
+      };
   }
 }
 
