@@ -35,7 +35,11 @@ async function caughtAlone(name: string): Promise<Caught> {
   const args = [process.argv[1] ?? '', '--mutant', name, '--hunt'];
   const options = { timeout: LIMIT_MS, killSignal: 'SIGKILL', maxBuffer: 64 * 2 ** 20 } as const;
   try {
-    const { stdout } = await run(process.execPath, args, options);
+    const hunting = run(process.execPath, args, options);
+    // Nothing survives its parent.
+    const end = (): void => void hunting.child.kill('SIGKILL');
+    process.once('exit', end);
+    const { stdout } = await hunting.finally(() => process.off('exit', end));
     return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Caught;
   } catch (error) {
     const { killed, stderr } = error as { killed?: boolean; stderr?: string };

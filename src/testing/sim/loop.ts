@@ -169,7 +169,9 @@ function plansOf(
             (near === undefined || at === near) &&
             (ONLY_AT[mode]?.test(at) ?? true) &&
             (full ||
-              !(isLikeAnother(at, mode, crash.side, boundaries[i + 1] ?? '') || isIdle(boundaries, i))) &&
+              !(
+                isLikeAnother(at, mode, crash.side, boundaries.slice(i + 1, i + 3)) || isIdle(boundaries, i)
+              )) &&
             (mode !== 'decide' || decidable.has(i + 1)) &&
             ((mode !== 'freeze' && mode !== 'contend') || mayFreeze(scenario, at, crash)),
         ),
@@ -189,10 +191,12 @@ const READS = /\.(row|read|due|nextDue|findStart|blob|create|restore|replay|base
  * Whether a run leaves behind what a neighbour leaves: around a read all is as after the boundary before it, and to
  * freeze or to act after a boundary is, but for a microtask, to do so before the next one.
  */
-function isLikeAnother(at: string, mode: Mode, side: Crash['side'], then: string): boolean {
+function isLikeAnother(at: string, mode: Mode, side: Crash['side'], then: readonly string[]): boolean {
   // Between a mark and its request there is a look at the lease.
   const isWindow =
-    (mode === 'freeze' || mode === 'contend') && at.endsWith('.commit') && then.endsWith('.run');
+    (mode === 'freeze' || mode === 'contend') &&
+    at.endsWith('.commit') &&
+    then.some((next) => next.endsWith('.run'));
   const dies = mode === 'crash' || mode === 'down';
   return (READS.test(at) && !(mode in ONLY_AT)) || (!dies && side === 'after' && !isWindow);
 }
@@ -209,7 +213,7 @@ function isIdle(boundaries: readonly string[], i: number): boolean {
  */
 export const MODES = [
   ...(['crash', 'freeze', 'contend', 'send', 'urge', 'stop', 'interrupt', 'pause', 'decide'] as const),
-  ...(['forward', 'back', 'outage', 'down', 'again'] as const),
+  ...(['forward', 'back', 'outage', 'down'] as const),
 ] as const;
 export type Mode = (typeof MODES)[number];
 
@@ -222,7 +226,6 @@ const ONLY_AT: Partial<Record<Mode, RegExp>> = {
   urge: /\.generate$/,
   outage: /\.run$/,
   down: /\.run$/,
-  again: /\.acquire$/,
 };
 
 const NOTES: readonly Note[] = [
@@ -239,7 +242,6 @@ const MODE_OPTIONS: Record<Mode, (crash: Crash) => Partial<RunOptions>> = {
   urge: (at) => ({
     meanwhile: { ...at, act: { do: 'send', messages: [{ text: `${NOTE} at once`, when: 'now' }] } },
   }),
-  again: ({ side }) => ({ crashes: Array.from({ length: 6 }, () => ({ boundary: 40, side })) }),
   stop: (at) => ({ meanwhile: { ...at, act: { do: 'stop' } } }),
   interrupt: (at) => ({ meanwhile: { ...at, act: { do: 'interrupt' } } }),
   pause: (at) => ({ meanwhile: { ...at, act: { do: 'pause' } } }),
@@ -252,7 +254,7 @@ const MODE_OPTIONS: Record<Mode, (crash: Crash) => Partial<RunOptions>> = {
 
 /** Those after which the end is that of the clean run; the others change the course, as they should. */
 const KEEPS_COURSE: ReadonlySet<Mode> = new Set([
-  ...(['crash', 'freeze', 'contend', 'pause', 'forward', 'back', 'outage', 'down', 'again'] as const),
+  ...(['crash', 'freeze', 'contend', 'pause', 'forward', 'back', 'outage', 'down'] as const),
 ]);
 
 /**
