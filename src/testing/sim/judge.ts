@@ -31,6 +31,9 @@ export class Witness {
   private readonly world: World;
   private readonly checker = new InvariantChecker();
   private folded: State = initialState;
+  private held = false;
+  /** The generation that a message `now` should have ended, and when it came. */
+  private superseded: { readonly turn: number; readonly step: number; readonly at: number } | null = null;
 
   constructor(world: World) {
     this.world = world;
@@ -43,6 +46,7 @@ export class Witness {
   committed(events: readonly (Event | ForeignEvent)[]): void {
     for (const event of events) {
       this.broken.push(...this.checker.check(event).map((v) => `${v.invariant} at ${v.seq}: ${v.detail}`));
+      this.orders(event);
       this.folded = evolve(this.folded, event);
       if (event.kind === 'effect.settled') this.ledgerSays(event.effect, event.outcome.status, event.seq);
       if (event.kind === 'effect.reconciled') {
@@ -50,6 +54,62 @@ export class Witness {
         if (event.evidence === 'audited') this.transientIsTold(event.effect, event.note, event.seq);
       }
       if (event.kind === 'response.surfaced') this.personIsTold(event.text, event.seq);
+    }
+  }
+
+  /** What a person has ordered, and what order there is, against the state before this event. */
+  private orders(event: Event | ForeignEvent): void {
+    const { effects, heap, turn } = this.folded;
+    const expect = (isTrue: boolean, what: string): void => {
+      if (!isTrue) this.broken.push(`${event.seq}: ${what}`);
+    };
+    switch (event.kind) {
+      case 'session.paused':
+        this.held = true;
+        return;
+      case 'session.resumed':
+      case 'session.stopping':
+        this.held = false;
+        return;
+      case 'turn.started':
+      case 'step.started':
+      case 'cell.started':
+      case 'effect.dispatched':
+        expect(!this.held, `${event.kind} while the session is held`);
+        return;
+      case 'message.accepted':
+        if (event.when === 'now' && turn?.step.phase === 'generating') {
+          this.superseded = { turn: turn.number, step: turn.step.number, at: event.at };
+        }
+        return;
+      case 'model.completed': {
+        const { turn: number, step, at } = this.superseded ?? {};
+        // At the same instant the reply may have been there already.
+        const isIt = event.turn === number && event.step === step && event.at > (at ?? 0);
+        expect(!isIt, `a message was to end step ${step}, and its generation went on`);
+        return;
+      }
+      case 'decision.made': {
+        const decision = this.folded.decisions.find(({ id }) => id === event.decision);
+        const isSettled = effects.closed.some(({ id }) => id === decision?.effect);
+        expect(!isSettled, `${event.decision} is about an effect that is settled`);
+        return;
+      }
+      case 'heap.restored': {
+        const isLost = event.rung === 'replayed' || (event.rung === 'fresh' && heap.chain !== null);
+        expect(!isLost, `the heap was lost, and every image stands in the store: ${event.note}`);
+        return;
+      }
+      case 'cell.committed': {
+        const { moved } = event;
+        if (moved.by !== 'delivery') return;
+        const own = heap.pending.find(({ guestCall }) => guestCall === moved.guestCall)?.answer?.seq ?? 0;
+        const isFirst = heap.pending.every(({ answer }) => !answer || answer.seq >= own);
+        expect(isFirst, `call ${moved.guestCall} is answered before one that was settled earlier`);
+        return;
+      }
+      default:
+        return;
     }
   }
 
@@ -79,9 +139,18 @@ export class Witness {
   }
 }
 
-/** The ledger at rest against the books: what it calls done stands there, what it calls failed does not. */
+/**
+ * The ledger at rest against the books: what it calls done stands there, what it calls failed does not, and nothing
+ * stands there that it has never heard of.
+ */
 export function judgeLedger({ effects }: State, world: World): readonly string[] {
-  return effects.closed.flatMap(({ id, tool, capability, status }) => {
+  const known = new Set([...effects.closed, ...effects.open].map(({ id }) => id as string));
+  const strangers = world.books
+    .filter(({ reference }) => !known.has(reference.split('.')[1]?.split('~')[0] ?? ''))
+    .map(
+      ({ service, reference }) => `the books of ${service} have ${reference}, the ledger does not know it`,
+    );
+  const untrue = effects.closed.flatMap(({ id, tool, capability, status }) => {
     if (capability.kind === 'read' || status === 'withdrawn') return [];
     const stands = world.books.some(
       ({ service, reference }) => service === tool && reference.endsWith(`.${id}`),
@@ -90,6 +159,7 @@ export function judgeLedger({ effects }: State, world: World): readonly string[]
       ? []
       : [`at rest the ledger says ${id} ${status}, the books ${stands ? 'have' : 'lack'} it`];
   });
+  return [...untrue, ...strangers];
 }
 
 export function judgeBooks(scenario: Scenario, world: World): Pick<Verdict, 'duplicates' | 'lost'> {
@@ -115,14 +185,24 @@ export const asksAboutEffect = (event: Event | ForeignEvent): boolean =>
   event.kind === 'decision.requested' && event.effect !== null;
 
 /**
- * The fewest questions that this log allows: one for each dispatch of a blind effect whose own answer never came. The
- * log cannot tell whether it was applied, and nobody but a person can.
+ * The fewest questions that this log allows: one for each dispatch of a blind effect whose own answer never came, and
+ * for a keyed one whose key the service has forgotten since. The log cannot tell whether it was applied, and nobody but
+ * a person can.
  */
 export function fewestQuestions(events: readonly (Event | ForeignEvent)[]): number {
   const blind = new Set<string>();
   const doubtful = new Set<string>();
   const asked = new Set<string>();
+  const keyed = new Map<string, { readonly retentionMs: number; sentAt: number | null }>();
+  let forgotten = 0;
   for (const event of events) {
+    if (event.kind === 'effect.intended' && event.capability.kind === 'keyed') {
+      keyed.set(event.effect, { retentionMs: event.capability.retentionMs, sentAt: null });
+    }
+    const key = 'effect' in event && event.effect !== null ? keyed.get(event.effect) : undefined;
+    if (key && event.kind === 'effect.dispatched') key.sentAt ??= event.at;
+    if (key && event.kind === 'decision.requested' && event.at >= (key.sentAt ?? 0) + key.retentionMs)
+      forgotten++;
     if (event.kind === 'effect.intended' && event.capability.kind === 'blind') blind.add(event.effect);
     if (event.kind === 'effect.dispatched' && blind.has(event.effect)) {
       doubtful.add(`${event.effect}:${event.attempt}`);
@@ -140,7 +220,7 @@ export function fewestQuestions(events: readonly (Event | ForeignEvent)[]): numb
     if (event.kind === 'decision.requested' && event.effect !== null) asked.add(event.effect);
     if (event.kind === 'effect.dispatched') asked.delete(event.effect);
   }
-  return doubtful.size;
+  return doubtful.size + forgotten;
 }
 
 /** What must be equal to the clean run whatever crashed. Ids, times, attempts, epochs and questions may differ. */

@@ -6,8 +6,9 @@
 import type { Sandbox } from '../../sandbox/port.ts';
 import { essence } from './judge.ts';
 import type { Crash } from './life.ts';
-import { type Mutation, type Run, type RunOptions, run } from './run.ts';
+import { type Mutation, type Note, type Run, type RunOptions, run } from './run.ts';
 import { NOTE, type Scenario } from './scenarios.ts';
+import { RETENTION_MS } from './world.ts';
 
 export interface Totals {
   scenarios: number;
@@ -34,11 +35,14 @@ export interface Failure {
 export interface LoopOptions {
   readonly scenarios: readonly Scenario[];
   readonly sandbox: () => Sandbox;
-  readonly mutation?: Mutation;
+  /** A planted bug; made anew for each run, so that it carries nothing from one into the next. */
+  readonly mutation?: () => Mutation;
   /** Only this scenario and crash: what a failure prints. */
   readonly only?: { readonly scenario: string; readonly mode: Mode; readonly crash: Crash };
   /** Only these; by default all. */
   readonly modes?: readonly Mode[];
+  /** Only boundaries of this `port.method`. */
+  readonly near?: string;
   /** Both sides of every boundary in every mode, also where they cannot differ. */
   readonly full?: boolean;
   /** Does only every `of`-th run; the clean runs are done by each. */
@@ -65,9 +69,8 @@ async function loopScenario(
   totals: Totals,
   failures: Failure[],
 ): Promise<void> {
-  const { sandbox, mutation } = options;
-  const common = mutation ? { sandbox, mutation } : { sandbox };
-  const clean = await run(scenario, common);
+  const clean = await tried(scenario, options, {}, `--scenario "${scenario.name}"`, failures);
+  if (!clean) return;
   const n = clean.boundaries.length;
   totals.scenarios++;
   totals.boundaries += n;
@@ -81,17 +84,30 @@ async function loopScenario(
     if (options.untilFailure && failures.length > 0) return;
     if (index % of !== shard) continue;
     const repeat = `--scenario "${scenario.name}" --mode ${mode} --boundary ${crash.boundary} --side ${crash.side}`;
-    const result = await run(scenario, { ...common, ...MODE_OPTIONS[mode](crash) });
-    const more = KEEPS_COURSE.has(mode) ? [] : noteFindings(result);
-    tally(
-      result,
-      `${repeat}  # ${at}`,
-      totals,
-      failures,
-      KEEPS_COURSE.has(mode) ? expected : undefined,
-      more,
-    );
+    const what = `${repeat}  # ${at}`;
+    const result = await tried(scenario, options, MODE_OPTIONS[mode](crash), what, failures);
+    if (!result) continue;
+    const keepsCourse = KEEPS_COURSE.has(mode);
+    const more = keepsCourse ? [] : noteFindings(result);
+    tally(result, what, totals, failures, keepsCourse ? expected : undefined, more);
     options.onRun?.(scenario.name, index + 1, plans.length);
+  }
+}
+
+/** A run that throws is a finding like any other: with the line that repeats it. */
+async function tried(
+  scenario: Scenario,
+  { sandbox, mutation }: LoopOptions,
+  what: Partial<RunOptions>,
+  repeat: string,
+  failures: Failure[],
+): Promise<Run | null> {
+  try {
+    return await run(scenario, { sandbox, ...(mutation ? { mutation: mutation() } : {}), ...what });
+  } catch (error) {
+    const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    failures.push({ repeat, findings: [`thrown: ${said}`] });
+    return null;
   }
 }
 
@@ -104,21 +120,23 @@ export async function pairLoop(options: LoopOptions): Promise<{ totals: Totals; 
   const failures: Failure[] = [];
   const { sandbox } = options;
   const { index: shard, of } = options.shard ?? { index: 0, of: 1 };
+  const mutated = () => ({ sandbox, ...(options.mutation ? { mutation: options.mutation() } : {}) });
   for (const scenario of options.scenarios) {
-    const clean = await run(scenario, { sandbox });
+    const clean = await run(scenario, mutated());
     totals.scenarios++;
     totals.boundaries += clean.boundaries.length;
     const expected = JSON.stringify(essence(clean.witness.state));
     const firsts = plansOf(scenario, clean, { modes: ['crash'] });
     for (const [i, { crash: first }] of firsts.entries()) {
       if (i % of !== shard) continue;
-      const recovery = (await run(scenario, { sandbox, crashes: [first] })).lives[1] ?? [];
+      const recovery = (await run(scenario, { ...mutated(), crashes: [first] })).lives[1] ?? [];
       for (const { crash: second } of plansOf(
         scenario,
         { ...clean, boundaries: recovery },
         { modes: ['crash'] },
       )) {
-        const both = await run(scenario, { sandbox, crashes: [first, second] });
+        if (options.untilFailure && failures.length > 0) return { totals, failures };
+        const both = await run(scenario, { ...mutated(), crashes: [first, second] });
         const at = [first, second].map(({ boundary, side }) => `${side} ${boundary}`).join(', then ');
         tally(both, `--pairs --scenario "${scenario.name}"  # ${at}`, totals, failures, expected);
       }
@@ -139,19 +157,29 @@ interface Plan {
 function plansOf(
   scenario: Scenario,
   { boundaries, decidable }: Pick<Run, 'boundaries' | 'decidable'>,
-  { full = false, modes = MODES }: Pick<LoopOptions, 'full' | 'modes'>,
+  { full = false, modes = MODES, near }: Pick<LoopOptions, 'full' | 'modes' | 'near'>,
 ): readonly Plan[] {
-  return modes.flatMap((mode) =>
-    boundaries.flatMap((at, i) =>
-      SIDES.map((side): Plan => ({ mode, at, crash: { boundary: i + 1, side } })).filter(
-        ({ crash }) =>
-          (full || !(isLikeAnother(at, mode, crash.side) || isIdle(boundaries, i))) &&
-          (mode !== 'decide' || decidable.has(i + 1)) &&
-          ((mode !== 'freeze' && mode !== 'contend') || mayFreeze(scenario, at, crash)),
+  return modes
+    .filter((mode) => goesThrough(scenario, mode))
+    .flatMap((mode) =>
+      boundaries.flatMap((at, i) =>
+        SIDES.map((side): Plan => ({ mode, at, crash: { boundary: i + 1, side } })).filter(
+          ({ crash }) =>
+            (near === undefined || at === near) &&
+            (ONLY_AT[mode]?.test(at) ?? true) &&
+            (full ||
+              !(
+                isLikeAnother(at, mode, crash.side, boundaries.slice(i + 1, i + 3)) || isIdle(boundaries, i)
+              )) &&
+            (mode !== 'decide' || decidable.has(i + 1)) &&
+            ((mode !== 'freeze' && mode !== 'contend') || mayFreeze(scenario, at, crash)),
+        ),
       ),
-    ),
-  );
+    );
 }
+
+const goesThrough = ({ modes, except }: Scenario, mode: Mode): boolean =>
+  (modes?.includes(mode) ?? true) && !except?.includes(mode);
 
 const SIDES = ['before', 'after'] as const;
 
@@ -162,8 +190,14 @@ const READS = /\.(row|read|due|nextDue|findStart|blob|create|restore|replay|base
  * Whether a run leaves behind what a neighbour leaves: around a read all is as after the boundary before it, and to
  * freeze or to act after a boundary is, but for a microtask, to do so before the next one.
  */
-function isLikeAnother(at: string, mode: Mode, side: Crash['side']): boolean {
-  return READS.test(at) || (mode !== 'crash' && side === 'after');
+function isLikeAnother(at: string, mode: Mode, side: Crash['side'], then: readonly string[]): boolean {
+  // Between a mark and its request there is a look at the lease.
+  const isWindow =
+    (mode === 'freeze' || mode === 'contend') &&
+    at.endsWith('.commit') &&
+    then.some((next) => next.endsWith('.run'));
+  const dies = mode === 'crash' || mode === 'down';
+  return (READS.test(at) && !(mode in ONLY_AT)) || (!dies && side === 'after' && !isWindow);
 }
 
 /** The sweeper's looks while nobody comes for long: what ends at one of them is as if it had ended at the first. */
@@ -173,32 +207,53 @@ function isIdle(boundaries: readonly string[], i: number): boolean {
 
 /**
  * What happens at a boundary: the machine dies; it freezes and goes on when its successor rests, or as soon as that
- * one holds the session; somebody else sends, stops, interrupts, holds or decides; the clock on the wall jumps.
+ * one holds the session; somebody else sends, stops, interrupts, holds or decides; the clock on the wall jumps; the store
+ * takes nothing for a while; or the machine dies, and nobody comes for hours.
  */
 export const MODES = [
-  ...(['crash', 'freeze', 'contend', 'send', 'stop', 'interrupt', 'pause', 'decide'] as const),
-  ...(['forward', 'back'] as const),
+  ...(['crash', 'freeze', 'contend', 'send', 'urge', 'stop', 'interrupt', 'pause', 'decide'] as const),
+  ...(['forward', 'back', 'outage', 'down'] as const),
 ] as const;
 export type Mode = (typeof MODES)[number];
 
 const HOUR_MS = 3_600_000;
+/** Longer than a holder tries again, so that it ends with answers in hand. */
+const OUTAGE_MS = 20_000;
+
+/** Those that can only matter at some boundaries: while a reply is on its way, and while an answer is. */
+const ONLY_AT: Partial<Record<Mode, RegExp>> = {
+  urge: /\.generate$/,
+  outage: /\.run$/,
+  down: /\.run$/,
+};
+
+const NOTES: readonly Note[] = [
+  { text: `${NOTE} hello`, when: 'next' },
+  { text: `${NOTE} again`, when: 'next' },
+  { text: `${NOTE} whenever`, when: 'later' },
+];
 
 const MODE_OPTIONS: Record<Mode, (crash: Crash) => Partial<RunOptions>> = {
   crash: (crash) => ({ crashes: [crash] }),
   freeze: (freeze) => ({ freeze }),
   contend: (freeze) => ({ freeze, contend: true }),
-  send: (at) => ({ meanwhile: { ...at, act: { do: 'send', text: `${NOTE} hello` } } }),
+  send: (at) => ({ meanwhile: { ...at, act: { do: 'send', messages: NOTES } } }),
+  urge: (at) => ({
+    meanwhile: { ...at, act: { do: 'send', messages: [{ text: `${NOTE} at once`, when: 'now' }] } },
+  }),
   stop: (at) => ({ meanwhile: { ...at, act: { do: 'stop' } } }),
   interrupt: (at) => ({ meanwhile: { ...at, act: { do: 'interrupt' } } }),
   pause: (at) => ({ meanwhile: { ...at, act: { do: 'pause' } } }),
   decide: (at) => ({ meanwhile: { ...at, act: { do: 'decide' } } }),
   forward: (at) => ({ meanwhile: { ...at, act: { do: 'jump', ms: HOUR_MS } } }),
   back: (at) => ({ meanwhile: { ...at, act: { do: 'jump', ms: -HOUR_MS } } }),
+  down: (crash) => ({ crashes: [crash], downMs: RETENTION_MS + 60_000 }),
+  outage: (at) => ({ meanwhile: { ...at, act: { do: 'outage', ms: OUTAGE_MS } } }),
 };
 
 /** Those after which the end is that of the clean run; the others change the course, as they should. */
 const KEEPS_COURSE: ReadonlySet<Mode> = new Set([
-  ...(['crash', 'freeze', 'contend', 'pause', 'forward', 'back'] as const),
+  ...(['crash', 'freeze', 'contend', 'pause', 'forward', 'back', 'outage', 'down'] as const),
 ]);
 
 /**
@@ -213,16 +268,18 @@ function mayFreeze({ wanted, acts }: Scenario, at: string, { side }: Crash): boo
   return !isWindow && !acts.some((act) => act.do === 'stop');
 }
 
-/** A message sent meanwhile is read once and answered, without anybody doing anything more. */
-function noteFindings({ witness }: Run): readonly string[] {
-  const { transcript, inbox, turn } = witness.state;
-  const read = transcript.filter(
-    (item) => item.kind === 'message' && item.message.text.startsWith(NOTE),
-  ).length;
-  const stopped = witness.state.lifetime.status === 'stopped';
+/** What was sent meanwhile is read once, in the order in which it came, and answered, without anybody doing more. */
+export function noteFindings({ witness, notes }: Run): readonly string[] {
+  const { transcript, inbox, turn, lifetime } = witness.state;
+  const read = transcript.flatMap((item) =>
+    item.kind === 'message' && item.message.text.startsWith(NOTE) ? [item.message.text] : [],
+  );
   const found = [];
-  if (read > 1) found.push(`the note was read ${read} times`);
-  if (inbox.unread.length > 0 && !stopped) found.push('the note was never read');
+  const sent = notes.join(', ');
+  if (lifetime.status !== 'stopped' && inbox.unread.length > 0) found.push('something was never read');
+  // Before a stop takes effect it may be too late to read.
+  else if (inbox.unread.length === 0 && !read.join(', ').startsWith(sent))
+    found.push(`read: ${read.join(', ')}; sent: ${sent}`);
   if (turn !== null) found.push('a turn is left open');
   return found;
 }
@@ -247,7 +304,11 @@ export function tally(
   const found = JSON.stringify(essence(witness.state));
   const differs =
     expected !== undefined && found !== expected ? [`end differs\n  ${expected}\n  ${found}`] : [];
-  const broken = [...verdict.broken, ...differs, ...more];
+  const asked =
+    verdict.questions === verdict.questionsMinimum
+      ? []
+      : [`${verdict.questions} questions were asked where ${verdict.questionsMinimum} had to be`];
+  const broken = [...verdict.broken, ...differs, ...asked, ...more];
   totals.broken += broken.length;
   const findings = [
     ...verdict.duplicates.map((text) => `duplicate: ${text}`),

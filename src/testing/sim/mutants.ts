@@ -1,20 +1,27 @@
 /**
- * Planted bugs: wrappers that break one rule of the protocol. The crash loop must catch each of them, or it is not
- * trusted. They stand here and never as flags in the product.
+ * Planted bugs that stand between the runtime and its ports. The crash loop must catch each of them, or it is not
+ * trusted. They stand here and in `patches.ts`, never as flags in the product.
  */
 
 import type { Commit, Store } from '../../store/port.ts';
+import type { Where } from './hunt.ts';
 import type { Mutation } from './run.ts';
 
 export interface Mutant {
   readonly name: string;
+  readonly first?: Where;
   readonly mutation: () => Mutation;
 }
 
 export const MUTANTS: readonly Mutant[] = [
-  { name: 'no fsync: a commit is acknowledged before it is durable', mutation: () => noFsync(() => true) },
+  {
+    name: 'no fsync: a commit is acknowledged before it is durable',
+    first: { scenario: 'effects side by side', mode: 'crash', near: 'store.commit' },
+    mutation: () => noFsync(() => true),
+  },
   {
     name: 'model-made key: a new reference for each attempt',
+    first: { scenario: 'effects side by side' },
     mutation: () => ({
       tool: (tool) => ({
         ...tool,
@@ -25,10 +32,12 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'naive query: absence is believed before it can be known',
+    first: { scenario: 'effects side by side', mode: 'crash', near: 'pay.run' },
     mutation: () => ({ tool: (tool) => ({ ...tool, find: async () => ({ status: 'absent' }) }) }),
   },
   {
     name: 'blind retry: a write without any help is taken for a read',
+    first: { scenario: 'a blind effect', mode: 'crash', near: 'post.run' },
     mutation: () => ({
       tool: (tool) => ({
         ...tool,
@@ -42,6 +51,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'unknown is failed: a missing answer is reported as a failure',
+    first: { scenario: 'an extra that can be undone' },
     mutation: () => ({
       tool: (tool) => ({
         ...tool,
@@ -50,12 +60,81 @@ export const MUTANTS: readonly Mutant[] = [
       }),
     }),
   },
-  { name: 'forgotten keys: a repeated send is a new message', mutation: () => ({ store: forgetKeys }) },
+  {
+    name: 'forgotten keys: a repeated send is a new message',
+    first: { scenario: 'a cell that waits for a person', mode: 'crash', near: 'store.commit' },
+    mutation: () => ({ store: forgetKeys }),
+  },
   {
     name: 'sent before the mark: a request leaves while its dispatch is not durable',
+    first: { scenario: 'effects side by side', mode: 'crash', near: 'store.commit' },
     mutation: () => noFsync((commit) => commit.events.some((event) => event.kind === 'effect.dispatched')),
   },
+  {
+    // One start, two sessions, and everything is done twice.
+    name: 'forgotten starts: a start that is repeated is a new session',
+    first: { scenario: 'effects side by side', mode: 'crash', near: 'store.commit' },
+    mutation: () => ({
+      store: (real) => wrap(real, { commit: (commit) => real.commit({ ...commit, startKey: null }) }),
+    }),
+  },
+  {
+    // A file that was renamed before its content was on the disk.
+    name: 'events without blobs: what a commit names becomes durable after the commit',
+    first: { scenario: 'stop and reopen', mode: 'crash', near: 'store.commit' },
+    mutation: lateBlobs,
+  },
+  {
+    // An epoch that nobody looks at; the holder that was replaced goes on with its facts.
+    name: 'no fence: a commit is taken under any epoch',
+    first: { scenario: 'nobody to ask', mode: 'contend', near: 'store.commit' },
+    mutation: () => ({
+      store: (real) =>
+        wrap(real, {
+          async commit(commit) {
+            const row = commit.epoch === null ? null : await real.row(commit.session);
+            return real.commit(row ? { ...commit, epoch: row.epoch } : commit);
+          },
+        }),
+    }),
+  },
+  {
+    // Compare-and-append without the comparison: what was decided on an old head stands at the new one.
+    name: 'no head: a commit is appended wherever the log is by now',
+    first: { scenario: 'effects side by side', mode: 'stop', near: 'store.commit' },
+    mutation: () => ({
+      store: (real) =>
+        wrap(real, {
+          async commit(commit) {
+            const head = (await real.row(commit.session))?.head ?? 0;
+            const events = commit.events.map((event, i) => ({ ...event, seq: head + 1 + i }));
+            return real.commit({ ...commit, head, events });
+          },
+        }),
+    }),
+  },
 ];
+
+/** Keeps the blobs of the newest commit in memory; the next machine does not find them. */
+function lateBlobs(): Mutation {
+  let late: Commit['blobs'] = [];
+  return {
+    store: (real) =>
+      wrap(real, {
+        async commit(commit) {
+          const result = await real.commit({ ...commit, blobs: late });
+          if (result.status === 'committed') late = commit.blobs;
+          return result;
+        },
+        async blob(session, ref) {
+          return late.find((blob) => blob.ref === ref)?.bytes ?? real.blob(session, ref);
+        },
+      }),
+    crashed() {
+      late = [];
+    },
+  };
+}
 
 /** Keeps the newest commit in memory when it is one of `which`; the next machine does not find it. */
 function noFsync(which: (commit: Commit) => boolean): Mutation {

@@ -6,8 +6,10 @@
 import { setImmediate as realTurn } from 'node:timers/promises';
 import * as decide from '../../core/decide.ts';
 import { OutlastError } from '../../core/error.ts';
-import type { DecisionAnswer, EventBody } from '../../core/event.ts';
+import type { DecisionAnswer, Event, EventBody } from '../../core/event.ts';
+import { evolve } from '../../core/evolve.ts';
 import type { Owner, SessionId } from '../../core/ids.ts';
+import type { When } from '../../core/message.ts';
 import { phase } from '../../core/phase.ts';
 import { type Decision, openDecisions, type State } from '../../core/state.ts';
 import { decode } from '../../core/upcast.ts';
@@ -27,7 +29,7 @@ import type { Tool } from '../../tools/port.ts';
 import { type VirtualClock, virtualClock } from '../virtual-clock.ts';
 import { asksAboutEffect, fewestQuestions, judgeBooks, judgeLedger, type Verdict, Witness } from './judge.ts';
 import { type Crash, type Life, life } from './life.ts';
-import { type Act, NOTE, type Scenario } from './scenarios.ts';
+import { type Act, LEASE_MS, NOTE, type Scenario } from './scenarios.ts';
 import { type World, world } from './world.ts';
 
 /** What a planted bug may put between the runtime and its ports. */
@@ -43,6 +45,8 @@ export interface Mutation {
 export interface RunOptions {
   /** Where each life ends, in order; a life without an entry lives on. */
   readonly crashes?: readonly Crash[];
+  /** How long nobody comes after a crash; by default until the lease has lapsed. */
+  readonly downMs?: number;
   /** Where the first life freezes; it is thawed when its successor has come to rest. */
   readonly freeze?: Crash | null;
   /** The frozen life is thawed as soon as its successor holds the session, so that both work on it. */
@@ -56,9 +60,27 @@ export interface RunOptions {
 }
 
 export type Meanwhile =
-  | { readonly do: 'send'; readonly text: string }
+  | { readonly do: 'send'; readonly messages: readonly Note[] }
   | { readonly do: 'stop' | 'interrupt' | 'pause' | 'decide' }
-  | { readonly do: 'jump'; readonly ms: number };
+  | { readonly do: 'jump'; readonly ms: number }
+  /** The store takes nothing for a while. */
+  | { readonly do: 'outage'; readonly ms: number };
+
+export interface Note {
+  readonly text: string;
+  readonly when: When;
+}
+
+/** What another client does. */
+type OfAnother = Exclude<Meanwhile, { do: 'jump' | 'outage' }>;
+
+/** An answer that a machine has; it may have died with it. */
+interface Heard {
+  readonly by: Life;
+  readonly reference: string;
+  readonly attempt: number;
+  readonly at: number;
+}
 
 export interface Run {
   readonly verdict: Verdict;
@@ -72,11 +94,12 @@ export interface Run {
   readonly crashes: number;
   /** Whether what was to happen meanwhile changed anything. */
   readonly injected: boolean;
+  /** What was sent meanwhile, and accepted. */
+  readonly notes: readonly string[];
   /** One line per event: equal for equal seeds. */
   readonly trace: readonly string[];
 }
 
-const LEASE_MS = 15_000;
 /** Rarely: each look of the sweeper is a boundary as well. */
 const SWEEP_MS = 10_000;
 /** A small heap: the simulator makes thousands. */
@@ -85,6 +108,10 @@ const LIMITS = { heapMb: 8 };
 const LOOKS = 4;
 /** Virtual time after which a session that works on is stuck. */
 const BOUND_MS = 6 * 3_600_000;
+/** So long a machine may take to hand in what it knows. */
+const PATIENCE_MS = 5_000;
+/** Boundaries that are crossed while the clock stands still, before that counts as going round in circles. */
+const CIRCLES = 500;
 
 export async function run(scenario: Scenario, options: RunOptions): Promise<Run> {
   const clock = virtualClock();
@@ -116,6 +143,13 @@ class Simulation {
   private injected: Promise<unknown> | null = null;
   private hasInjected = false;
   private openDecisions = 0;
+  private downUntil = 0;
+  private readonly notes: string[] = [];
+  /** Answers that reached a machine, in the order in which they came. */
+  private readonly heard: Heard[] = [];
+  private thawedAt = 0;
+  /** Of the first life. */
+  private bell = localBell();
   private readonly decidable = new Set<number>();
   private looking: Promise<void> = Promise.resolve();
 
@@ -140,6 +174,9 @@ class Simulation {
     return {
       ...store,
       commit: async (commit) => {
+        if (this.clock.monotonic() < this.downUntil) {
+          throw new OutlastError('store.failed', 'The store takes nothing.');
+        }
         const result = await store.commit(commit);
         if (result.status === 'committed') this.openDecisions = commit.summary.openDecisions;
         return result;
@@ -196,14 +233,24 @@ class Simulation {
       questions: this.questions,
       questionsMinimum: fewestQuestions(this.events),
     };
-    const { trace, witness, crashes, hasInjected: injected, decidable } = this;
-    return { verdict, witness, boundaries: lives[0] ?? [], decidable, lives, crashes, injected, trace };
+    const { trace, witness, crashes, hasInjected: injected, decidable, notes } = this;
+    return {
+      verdict,
+      witness,
+      boundaries: lives[0] ?? [],
+      decidable,
+      lives,
+      crashes,
+      injected,
+      notes,
+      trace,
+    };
   }
 
-  /** A person who stops or interrupts wants another course than that of the clean run. */
+  /** A person who stops, interrupts or breaks in wants another course than that of the clean run. */
   private get changesCourse(): boolean {
-    const act = this.options.meanwhile?.act.do;
-    return act === 'stop' || act === 'interrupt';
+    const act = this.options.meanwhile?.act;
+    return act?.do === 'stop' || act?.do === 'interrupt' || (act?.do === 'send' && isUrgent(act));
   }
 
   /** After a stop or an interruption: the session is there, with all that it knows. */
@@ -249,7 +296,7 @@ class Simulation {
     const { mutation } = this.options;
     const tools = this.world
       .tools()
-      .map((tool) => current.port(tool.spec.name, mutation?.tool?.(tool) ?? tool));
+      .map((tool) => this.heeded(current, current.port(tool.spec.name, mutation?.tool?.(tool) ?? tool)));
     const scripted: Model = {
       name: 'scripted/sim',
       scripted: true,
@@ -259,6 +306,8 @@ class Simulation {
       },
     };
     const sandbox = this.options.sandbox();
+    const bell = localBell();
+    if (current === this.lives[0]) this.bell = bell;
     const ports: Ports = {
       store: current.port('store', this.store),
       model: current.port('model', mutation?.model?.(scripted) ?? scripted),
@@ -266,7 +315,7 @@ class Simulation {
       tools: registry(tools),
       clock: current.clock,
       entropy: this.entropy,
-      bell: localBell(),
+      bell,
       sealer: PLAIN,
       holder,
       leaseMs: LEASE_MS,
@@ -282,6 +331,30 @@ class Simulation {
       sweepMs: SWEEP_MS,
     });
     return outlast(ports, driver, 'local' as Owner);
+  }
+
+  /** Notes what a machine is told, for the judge. */
+  private heeded(by: Life, tool: Tool): Tool {
+    const run: Tool['run'] = async (args, context) => {
+      const answer = await tool.run(args, context);
+      const { reference, attempt } = context;
+      this.heard.push({ by, reference, attempt, at: this.clock.monotonic() });
+      return answer;
+    };
+    return new Proxy(tool, { get: (target, key) => (key === 'run' ? run : Reflect.get(target, key)) });
+  }
+
+  /** Whether a person had to say what a machine, alive and awake, had known for long. */
+  private askedInVain(event: ReturnType<typeof decode>): readonly string[] {
+    if (event.kind !== 'decision.made') return [];
+    const decision = this.witness.state.decisions.find(({ id }) => id === event.decision);
+    const isIt = ({ by, reference, attempt, at }: Heard): boolean =>
+      reference === `${this.session}.${decision?.effect}` &&
+      attempt === decision?.attempt &&
+      !by.dead &&
+      !by.frozen &&
+      this.clock.monotonic() - Math.max(at, this.thawedAt) > PATIENCE_MS;
+    return this.heard.some(isIt) ? [`${event.decision} was put to a person, and a machine knew it`] : [];
   }
 
   /** Heaps are ports too: each move of a heap is a boundary. */
@@ -305,7 +378,7 @@ class Simulation {
   private next(): { life: Life; api: Outlast } {
     this.crashes++;
     this.options.mutation?.crashed?.();
-    this.clock.elapse(LEASE_MS + 1);
+    this.clock.elapse(this.options.downMs ?? LEASE_MS + 1);
     return this.live();
   }
 
@@ -375,9 +448,10 @@ class Simulation {
 
   private inject(act: Meanwhile): Promise<void> | void {
     if (this.injected || !this.session) return;
-    if (act.do === 'jump') {
+    if (act.do === 'jump' || act.do === 'outage') {
       this.hasInjected = true;
-      this.clock.jump(act.ms);
+      if (act.do === 'jump') this.clock.jump(act.ms);
+      else this.downUntil = this.clock.monotonic() + act.ms;
       this.injected = Promise.resolve();
       return;
     }
@@ -386,11 +460,12 @@ class Simulation {
     this.injected = this.patiently(() => this.otherClient(session, act));
   }
 
-  private async otherClient(session: SessionId, act: Exclude<Meanwhile, { do: 'jump' }>): Promise<void> {
+  private async otherClient(session: SessionId, act: OfAnother): Promise<void> {
     const ports = {
       store: this.store,
       clock: this.clock,
-      bell: localBell(),
+      // What is to break in comes by way of the same machine; of another's the holder reads at its next commit.
+      bell: act.do === 'send' && isUrgent(act) ? this.bell : localBell(),
       tools: registry([]),
       sandbox: this.options.sandbox(),
     };
@@ -400,14 +475,13 @@ class Simulation {
       return this.commandOf(s, act);
     });
     this.hasInjected = events.length > 0;
+    for (const event of events) if (event.kind === 'message.accepted') this.notes.push(event.text);
   }
 
-  private commandOf(s: State, act: Exclude<Meanwhile, { do: 'jump' }>): readonly EventBody[] {
+  private commandOf(s: State, act: OfAnother): readonly EventBody[] {
     switch (act.do) {
-      case 'send': {
-        const sent = decide.send(s, act.text, { key: 'meanwhile', when: 'next' });
-        return 'events' in sent ? sent.events : [];
-      }
+      case 'send':
+        return act.messages.reduce(sent, { state: s, events: [] as readonly EventBody[] }).events;
       case 'stop':
         return decide.stop(s, 'bob');
       case 'pause':
@@ -438,10 +512,12 @@ class Simulation {
     const end = this.clock.now() + BOUND_MS;
     const [first] = this.lives;
     for (;;) {
-      await this.quiet();
+      const isCalm = await this.quiet();
       await this.witnessLog();
+      // A log that is broken need not be followed to its end.
+      if (!isCalm || this.witness.broken.length > 20) return 'stuck';
       const isHeld = current !== first && current.boundaries.includes('store.acquire');
-      if (this.options.contend && first?.frozen && isHeld) first.thaw();
+      if (this.options.contend && first?.frozen && isHeld) this.awaken(first);
       if (failure) throw failure;
       if (outcome) return outcome;
       if (current.dead || current.frozen) return 'crashed';
@@ -451,20 +527,28 @@ class Simulation {
 
   /** The machine goes on as if nothing had been, beside its successor. Whatever it does now must change nothing. */
   private async thaw(first: Life): Promise<void> {
-    first.thaw();
+    this.awaken(first);
     const end = this.clock.now() + 2 * LEASE_MS;
     while (this.clock.now() < end && this.clock.advance()) await this.quiet();
   }
 
-  /** Lets everything run that does not wait for the virtual clock. */
-  private async quiet(): Promise<void> {
+  private awaken(first: Life): void {
+    this.thawedAt = this.clock.monotonic();
+    first.thaw();
+  }
+
+  /** Lets everything run that does not wait for the virtual clock. False when that does not come to an end. */
+  private async quiet(): Promise<boolean> {
     const crossed = (): number => this.workers.reduce((sum, one) => sum + one.boundaries.length, 0);
     const isBusy = (): boolean => this.workers.some((one) => one.busy > 0 && !one.dead);
+    const begun = crossed();
     for (let calm = 0; calm < 2; ) {
       const before = crossed();
+      if (before - begun > CIRCLES) return false;
       await realTurn();
       calm = crossed() === before && !isBusy() ? calm + 1 : 0;
     }
+    return true;
   }
 
   /** One after the other: with two lives at work both may look. */
@@ -482,6 +566,7 @@ class Simulation {
     this.trace.push(...rows.map((row) => `${row.seq} ${row.at} ${row.kind} ${row.body.length}`));
     this.events.push(...events);
     this.witness.committed(events);
+    this.witness.untrue.push(...events.flatMap((event) => this.askedInVain(event)));
   }
 
   private untrueEnd(): readonly string[] {
@@ -499,3 +584,18 @@ class Simulation {
 
 /** The simulator reads images; secrets are the business of the stores' own tests. */
 const PLAIN: Sealer = { seal: (bytes) => bytes, open: (bytes) => bytes };
+
+const isUrgent = ({ messages }: Extract<Meanwhile, { do: 'send' }>): boolean =>
+  messages.some(({ when }) => when === 'now');
+
+/** One more message of another client, decided on the state that the ones before it leave. */
+function sent(
+  { state, events }: { state: State; events: readonly EventBody[] },
+  { text, when }: Note,
+  index: number,
+): { state: State; events: readonly EventBody[] } {
+  const one = decide.send(state, text, { key: `meanwhile-${index}`, when });
+  const more = 'events' in one ? one.events : [];
+  const after = more.reduce((s, body) => evolve(s, { ...body, seq: s.head + 1, at: s.at } as Event), state);
+  return { state: after, events: [...events, ...more] };
+}

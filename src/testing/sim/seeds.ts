@@ -8,10 +8,9 @@
 import { OutlastError } from '../../core/error.ts';
 import { seededEntropy } from '../../lib/entropy.ts';
 import { ModelError } from '../../models/port.ts';
-import type { Sandbox } from '../../sandbox/port.ts';
 import type { Store } from '../../store/port.ts';
-import type { Failure, Totals } from './loop.ts';
-import { tally } from './loop.ts';
+import type { Failure, LoopOptions, Totals } from './loop.ts';
+import { noteFindings, tally } from './loop.ts';
 import { type Meanwhile, type Mutation, run } from './run.ts';
 import { NOTE, type Scenario } from './scenarios.ts';
 
@@ -26,22 +25,20 @@ const FAULTS = 6;
 
 export async function seedRun(
   seed: number,
-  scenarios: readonly Scenario[],
-  sandbox: () => Sandbox,
+  options: Pick<LoopOptions, 'scenarios' | 'sandbox' | 'mutation'>,
   totals: Totals,
   failures: Failure[],
 ): Promise<void> {
-  const first = await once(seed, scenarios, sandbox);
-  const second = await once(seed, scenarios, sandbox);
+  const first = await once(seed, options);
+  const second = await once(seed, options);
   const same = JSON.stringify(first.trace) === JSON.stringify(second.trace);
-  const more = same ? [] : [`seed ${seed} run twice leaves two traces`];
+  const more = [...(same ? [] : [`seed ${seed} run twice leaves two traces`]), ...noteFindings(first)];
   tally(first, `--seed ${seed} --seeds 1`, totals, failures, undefined, more);
 }
 
 async function once(
   seed: number,
-  scenarios: readonly Scenario[],
-  sandbox: () => Sandbox,
+  { scenarios, sandbox, mutation }: Pick<LoopOptions, 'scenarios' | 'sandbox' | 'mutation'>,
 ): ReturnType<typeof run> {
   const dice = diceOf(seed);
   const scenario = scenarios[dice.roll(scenarios.length)] as Scenario;
@@ -55,10 +52,22 @@ async function once(
     dice.chance(50) && !isStopped
       ? { boundary: 1 + dice.roll(60), side: 'before' as const, act: meanwhileOf(dice, seed) }
       : null;
-  return run(scenario, { crashes, meanwhile, rival, sandbox, mutation: storm(dice) });
+  const bug = mutation?.() ?? {};
+  return run(scenario, { crashes, meanwhile, rival, sandbox, mutation: both(storm(dice), bug) });
+}
+
+/** A planted bug inside of a storm. */
+function both(storm: Mutation, bug: Mutation): Mutation {
+  const { store, model } = storm;
+  return {
+    ...bug,
+    store: (real) => store?.(bug.store?.(real) ?? real) ?? real,
+    model: (real) => model?.(bug.model?.(real) ?? real) ?? real,
+  };
 }
 
 const HOUR_MS = 3_600_000;
+const WHENS = ['next', 'now', 'later'] as const;
 
 function meanwhileOf(dice: Dice, seed: number): Meanwhile {
   switch (dice.roll(8)) {
@@ -75,7 +84,10 @@ function meanwhileOf(dice: Dice, seed: number): Meanwhile {
     case 5:
       return { do: 'jump', ms: -HOUR_MS };
     default:
-      return { do: 'send', text: `${NOTE} seed ${seed}` };
+      return {
+        do: 'send',
+        messages: [{ text: `${NOTE} seed ${seed}`, when: WHENS[dice.roll(WHENS.length)] ?? 'next' }],
+      };
   }
 }
 

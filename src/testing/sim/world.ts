@@ -11,6 +11,8 @@ export interface Entry {
   readonly service: string;
   readonly reference: string;
   readonly what: string;
+  /** By the service's own clock, which jumps with nobody's. */
+  readonly at: number;
 }
 
 export interface World {
@@ -21,6 +23,8 @@ export interface World {
   reads: number;
   /** Answers that get lost on the way, by service: the next `n` calls are applied and never answered. */
   readonly loseAnswers: Map<string, number>;
+  /** How long the next call of a service is on its way before it is applied, whoever still waits for it. */
+  readonly slow: Map<string, number>;
   tools(): readonly Tool[];
 }
 
@@ -30,9 +34,12 @@ const FENCES = new Set(['pay', 'mail', 'book']);
 /** Longer than any time limit of the scenarios. */
 const NEVER_MS = 24 * 3_600_000;
 
+/** How long `pay` remembers its keys: longer than a clock jumps, less than a session may be down (`MODES`). */
+export const RETENTION_MS = 2 * 3_600_000;
+
 export const SERVICES: Readonly<Record<string, Capability>> = {
   look: { kind: 'read' },
-  pay: { kind: 'keyed', retentionMs: 24 * 3_600_000 },
+  pay: { kind: 'keyed', retentionMs: RETENTION_MS },
   mail: { kind: 'queryable', lateMs: 2_000 },
   book: { kind: 'cancelable', lateMs: 2_000 },
   post: { kind: 'blind' },
@@ -55,6 +62,7 @@ export function world(clock: Clock): World {
     undone: [],
     reads: 0,
     loseAnswers: new Map(),
+    slow: new Map(),
     tools: () => Object.entries(SERVICES).map(([name, capability]) => serviceTool(name, capability)),
   };
 
@@ -92,10 +100,15 @@ export function world(clock: Clock): World {
   }
 
   async function apply(name: string, what: string, reference: string, signal: AbortSignal): Promise<Answer> {
-    await clock.sleep(LATENCY_MS / 2);
+    const onItsWay = self.slow.get(name) ?? LATENCY_MS / 2;
+    self.slow.delete(name);
+    await clock.sleep(onItsWay);
+    const at = clock.monotonic();
+    const isKnown = (entry: Entry): boolean =>
+      entry.service === name && entry.reference === reference && at - entry.at < RETENTION_MS;
     if (name === 'look') self.reads++;
-    else if (name !== 'pay' || !self.books.some((e) => e.service === name && e.reference === reference)) {
-      self.books.push({ service: name, reference, what });
+    else if (name !== 'pay' || !self.books.some(isKnown)) {
+      self.books.push({ service: name, reference, what, at });
     }
     const losses = self.loseAnswers.get(name) ?? 0;
     if (losses > 0) {
