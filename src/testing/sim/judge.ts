@@ -214,7 +214,7 @@ export function fewestQuestions(events: readonly (Event | ForeignEvent)[]): numb
     if (event.kind === 'evidence.received' && !asked.has(event.effect)) {
       doubtful.delete(`${event.effect}:${event.attempt}`);
     }
-    if (event.kind === 'effect.reconciled' && event.evidence === 'unsent') {
+    if (event.kind === 'effect.reconciled' && event.evidence === 'unsent' && !asked.has(event.effect)) {
       for (const one of doubtful) if (one.startsWith(`${event.effect}:`)) doubtful.delete(one);
     }
     if (event.kind === 'decision.requested' && event.effect !== null) asked.add(event.effect);

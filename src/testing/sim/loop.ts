@@ -6,7 +6,9 @@
 import type { Sandbox } from '../../sandbox/port.ts';
 import { essence } from './judge.ts';
 import type { Crash } from './life.ts';
-import { type Mutation, type Note, type Run, type RunOptions, run } from './run.ts';
+import type { Mutation } from './machine.ts';
+import type { Note } from './meanwhile.ts';
+import { type Run, type RunOptions, run } from './run.ts';
 import { NOTE, type Scenario } from './scenarios.ts';
 import { RETENTION_MS } from './world.ts';
 
@@ -262,10 +264,34 @@ const KEEPS_COURSE: ReadonlySet<Mode> = new Set([
  * between the look at the lease and the first byte; and a person's own stop, held in the frozen machine and applied
  * late, since inputs need no lease.
  */
-function mayFreeze({ wanted, acts }: Scenario, at: string, { side }: Crash): boolean {
-  const hasBlind = Object.keys(wanted).some((name) => name.startsWith('post:'));
-  const isWindow = hasBlind && at.endsWith('.run') && side === 'before';
-  return !isWindow && !acts.some((act) => act.do === 'stop');
+function mayFreeze(scenario: Scenario, at: string, crash: Crash): boolean {
+  return !isWindow(scenario, at, crash) && !scenario.acts.some((act) => act.do === 'stop');
+}
+
+const isWindow = ({ wanted }: Scenario, at: string, { side }: Crash): boolean =>
+  Object.keys(wanted).some((name) => name.startsWith('post:')) && at.endsWith('.run') && side === 'before';
+
+export interface Windows {
+  /** Places where a request to a service without any means may leave a machine that was frozen there. */
+  windows: number;
+  /** How often that was applied beside what the successor did. */
+  applied: number;
+}
+
+/** What is left out of the loop, counted: freezes between the look at the lease and the first byte. */
+export async function windowLoop({ scenarios, sandbox }: LoopOptions): Promise<Windows> {
+  const found: Windows = { windows: 0, applied: 0 };
+  for (const scenario of scenarios) {
+    const { boundaries } = await run(scenario, { sandbox });
+    for (const [i, at] of boundaries.entries()) {
+      const freeze: Crash = { boundary: i + 1, side: 'before' };
+      if (!isWindow(scenario, at, freeze)) continue;
+      const { verdict } = await run(scenario, { sandbox, freeze });
+      found.windows++;
+      found.applied += verdict.duplicates.length;
+    }
+  }
+  return found;
 }
 
 /** What was sent meanwhile is read once, in the order in which it came, and answered, without anybody doing more. */

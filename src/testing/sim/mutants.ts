@@ -5,7 +5,7 @@
 
 import type { Commit, Store } from '../../store/port.ts';
 import type { Where } from './hunt.ts';
-import type { Mutation } from './run.ts';
+import type { Mutation } from './machine.ts';
 
 export interface Mutant {
   readonly name: string;

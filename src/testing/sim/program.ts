@@ -12,7 +12,17 @@ import { catchAll } from './catch.ts';
 import { forbidAmbient } from './guard.ts';
 import { type Caught, hunt } from './hunt.ts';
 import type { Side } from './life.ts';
-import { crashLoop, type Failure, type LoopOptions, MODES, pairLoop, type Totals, zero } from './loop.ts';
+import {
+  crashLoop,
+  type Failure,
+  type LoopOptions,
+  MODES,
+  pairLoop,
+  type Totals,
+  type Windows,
+  windowLoop,
+  zero,
+} from './loop.ts';
 import { MUTANTS } from './mutants.ts';
 import { PATCHES } from './patches.ts';
 import { SCENARIOS } from './scenarios.ts';
@@ -27,6 +37,7 @@ const { values } = parseArgs({
     /** Of a child of `--mutants`. */
     hunt: { type: 'boolean', default: false },
     pairs: { type: 'boolean', default: false },
+    windows: { type: 'boolean', default: false },
     seeds: { type: 'string' },
     seed: { type: 'string', default: '1' },
     scenario: { type: 'string' },
@@ -49,6 +60,7 @@ interrupts, holds or decides there, and with a clock that jumps there.
   --full                     both sides of every boundary in every mode, also where they cannot differ
   --pairs                    a crash, and another during its recovery: every pair of the small scenarios, with --full
                              of all (minutes)
+  --windows                  counts what is left out: freezes right before a request to a service without any means
   --seeds N --seed S         N random runs from seed S on: crashes, messages, a failing store and provider
   --mutants                  run the planted bugs; each must be caught
   --mutant NAME              the same runs with this bug planted; with the options of one run it repeats its catch
@@ -69,6 +81,7 @@ else if (values.shard !== undefined) console.log(JSON.stringify(await part(shard
 else await whole();
 
 async function whole(): Promise<void> {
+  if (values.windows) return tellWindows(await guarded({ index: 0, of: 1 }, windowLoop));
   if (values.mutants) return tellMutants(await catchAll(ALL, availableParallelism()));
   const isOne = values.boundary !== undefined;
   const parts = isOne
@@ -164,6 +177,16 @@ function tellTotals(parts: readonly Extract<Part, { totals: Totals }>[]): void {
   if (isVacuous) console.error('nothing was crashed: no boundary was found');
   const isClean = failures.length === 0 && totals.questions === totals.questionsMinimum && !isVacuous;
   process.exitCode = isClean ? 0 : 1;
+}
+
+function tellWindows(found: Windows): void {
+  const { windows, applied } = found;
+  console.log(
+    values.json
+      ? JSON.stringify(found)
+      : `a machine frozen right before a request to a blind service, and thawed after its successor had cleared it up: ` +
+          `${windows} places, applied a second time in ${applied}`,
+  );
 }
 
 function tellMutants(found: readonly Caught[]): void {

@@ -4,24 +4,17 @@
  */
 
 import { setImmediate as realTurn } from 'node:timers/promises';
-import * as decide from '../../core/decide.ts';
 import { OutlastError } from '../../core/error.ts';
-import type { DecisionAnswer, Event, EventBody } from '../../core/event.ts';
-import { evolve } from '../../core/evolve.ts';
-import type { Owner, SessionId } from '../../core/ids.ts';
-import type { When } from '../../core/message.ts';
+import type { DecisionAnswer } from '../../core/event.ts';
+import type { SessionId } from '../../core/ids.ts';
 import { phase } from '../../core/phase.ts';
-import { type Decision, openDecisions, type State } from '../../core/state.ts';
+import { type Decision, openDecisions } from '../../core/state.ts';
 import { decode } from '../../core/upcast.ts';
-import { leaseDriver } from '../../driver/leases.ts';
-import { unreachable } from '../../lib/assert.ts';
 import { seededEntropy } from '../../lib/entropy.ts';
-import type { Model } from '../../models/port.ts';
 import { localBell } from '../../runtime/bell.ts';
 import { appendInput } from '../../runtime/input.ts';
-import type { Ports, Sealer } from '../../runtime/ports.ts';
 import { registry } from '../../runtime/registry.ts';
-import { type Outlast, outlast } from '../../runtime/runtime.ts';
+import type { Outlast } from '../../runtime/runtime.ts';
 import type { Sandbox } from '../../sandbox/port.ts';
 import { memoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
@@ -29,18 +22,10 @@ import type { Tool } from '../../tools/port.ts';
 import { type VirtualClock, virtualClock } from '../virtual-clock.ts';
 import { asksAboutEffect, fewestQuestions, judgeBooks, judgeLedger, type Verdict, Witness } from './judge.ts';
 import { type Crash, type Life, life } from './life.ts';
+import { type Mutation, machine } from './machine.ts';
+import { commandOf, isUrgent, type Meanwhile, type OfAnother } from './meanwhile.ts';
 import { type Act, LEASE_MS, NOTE, type Scenario } from './scenarios.ts';
 import { type World, world } from './world.ts';
-
-/** What a planted bug may put between the runtime and its ports. */
-export interface Mutation {
-  store?(store: Store): Store;
-  tool?(tool: Tool): Tool;
-  sandbox?(sandbox: Sandbox): Sandbox;
-  model?(model: Model): Model;
-  /** The machine is gone, and with it what was only in its memory. */
-  crashed?(): void;
-}
 
 export interface RunOptions {
   /** Where each life ends, in order; a life without an entry lives on. */
@@ -58,21 +43,6 @@ export interface RunOptions {
   readonly mutation?: Mutation;
   readonly sandbox: () => Sandbox;
 }
-
-export type Meanwhile =
-  | { readonly do: 'send'; readonly messages: readonly Note[] }
-  | { readonly do: 'stop' | 'interrupt' | 'pause' | 'decide' }
-  | { readonly do: 'jump'; readonly ms: number }
-  /** The store takes nothing for a while. */
-  | { readonly do: 'outage'; readonly ms: number };
-
-export interface Note {
-  readonly text: string;
-  readonly when: When;
-}
-
-/** What another client does. */
-type OfAnother = Exclude<Meanwhile, { do: 'jump' | 'outage' }>;
 
 /** An answer that a machine has; it may have died with it. */
 interface Heard {
@@ -100,8 +70,6 @@ export interface Run {
   readonly trace: readonly string[];
 }
 
-/** Rarely: each look of the sweeper is a boundary as well. */
-const SWEEP_MS = 10_000;
 /** A small heap: the simulator makes thousands. */
 const LIMITS = { heapMb: 8 };
 /** Looks for rest after the last act: at what came in last, and at what a crash left. */
@@ -293,44 +261,20 @@ class Simulation {
   }
 
   private runtimeOf(current: Life, holder: string): Outlast {
-    const { mutation } = this.options;
-    const tools = this.world
-      .tools()
-      .map((tool) => this.heeded(current, current.port(tool.spec.name, mutation?.tool?.(tool) ?? tool)));
-    const scripted: Model = {
-      name: 'scripted/sim',
-      scripted: true,
-      generate: async (request) => {
-        await this.clock.sleep(50);
-        return this.scenario.reply(request);
-      },
-    };
-    const sandbox = this.options.sandbox();
+    const { mutation = {}, sandbox } = this.options;
     const bell = localBell();
     if (current === this.lives[0]) this.bell = bell;
-    const ports: Ports = {
-      store: current.port('store', this.store),
-      model: current.port('model', mutation?.model?.(scripted) ?? scripted),
-      sandbox: this.wrapSandbox(current, mutation?.sandbox?.(sandbox) ?? sandbox),
-      tools: registry(tools),
-      clock: current.clock,
-      entropy: this.entropy,
-      bell,
-      sealer: PLAIN,
-      holder,
-      leaseMs: LEASE_MS,
-      briefing: '',
-      report: (line, cause) => {
-        if (!current.dead) this.trace.push(`report ${line} ${cause instanceof Error ? cause.message : ''}`);
-      },
-    };
-    const driver = leaseDriver({
-      store: ports.store,
-      clock: current.clock,
-      report: ports.report,
-      sweepMs: SWEEP_MS,
+    const tools = this.world.tools().map((tool) => {
+      const port = current.port(tool.spec.name, mutation.tool?.(tool) ?? tool);
+      return this.heeded(current, port);
     });
-    return outlast(ports, driver, 'local' as Owner);
+    const report = (line: string, cause?: unknown): void => {
+      if (!current.dead) this.trace.push(`report ${line} ${cause instanceof Error ? cause.message : ''}`);
+    };
+    return machine(current, {
+      ...{ holder, bell, tools, mutation, report, sandbox: sandbox() },
+      ...{ store: this.store, clock: this.clock, entropy: this.entropy, reply: this.scenario.reply },
+    });
   }
 
   /** Notes what a machine is told, for the judge. */
@@ -355,23 +299,6 @@ class Simulation {
       !by.frozen &&
       this.clock.monotonic() - Math.max(at, this.thawedAt) > PATIENCE_MS;
     return this.heard.some(isIt) ? [`${event.decision} was put to a person, and a machine knew it`] : [];
-  }
-
-  /** Heaps are ports too: each move of a heap is a boundary. */
-  private wrapSandbox(current: Life, sandbox: Sandbox): Sandbox {
-    const real = { real: true };
-    const port = current.port('sandbox', sandbox, real);
-    return {
-      engine: sandbox.engine,
-      prepare: (source) => sandbox.prepare(source),
-      create: async (o) => current.port('heap', await port.create(o), real),
-      restore: async (chain, o) => current.port('heap', await port.restore(chain, o), real),
-      replay: async (journal, o) => {
-        const result = await port.replay(journal, o);
-        return { ...result, heap: current.port('heap', result.heap, real) };
-      },
-      close: () => sandbox.close(),
-    };
   }
 
   /** The life is over: its lease lapses, and a new runtime finds what the store has. */
@@ -472,29 +399,10 @@ class Simulation {
     const { events } = await appendInput(session, ports, undefined, (s) => {
       // A stopped session refuses, as it should; then nothing was accepted and nothing is owed.
       if (s.lifetime.status === 'stopping' || s.lifetime.status === 'stopped') return [];
-      return this.commandOf(s, act);
+      return commandOf(s, act, (decision) => this.truthAbout(decision));
     });
     this.hasInjected = events.length > 0;
     for (const event of events) if (event.kind === 'message.accepted') this.notes.push(event.text);
-  }
-
-  private commandOf(s: State, act: OfAnother): readonly EventBody[] {
-    switch (act.do) {
-      case 'send':
-        return act.messages.reduce(sent, { state: s, events: [] as readonly EventBody[] }).events;
-      case 'stop':
-        return decide.stop(s, 'bob');
-      case 'pause':
-        return decide.pause(s, 'bob');
-      case 'interrupt':
-        return s.turn ? decide.interrupt(s, 'bob') : [];
-      case 'decide': {
-        const open = openDecisions(s)[0];
-        return open ? decide.answer(s, open.id, { ...this.truthAbout(open), by: 'bob' }) : [];
-      }
-      default:
-        return unreachable(act);
-    }
   }
 
   /** Runs real turns and virtual time until `work` is done, the life is over, or time is up. */
@@ -580,22 +488,4 @@ class Simulation {
     const s = this.witness.state;
     return `${phase(s)}, head ${s.head}, step ${JSON.stringify(s.turn?.step ?? null).slice(0, 300)}`;
   }
-}
-
-/** The simulator reads images; secrets are the business of the stores' own tests. */
-const PLAIN: Sealer = { seal: (bytes) => bytes, open: (bytes) => bytes };
-
-const isUrgent = ({ messages }: Extract<Meanwhile, { do: 'send' }>): boolean =>
-  messages.some(({ when }) => when === 'now');
-
-/** One more message of another client, decided on the state that the ones before it leave. */
-function sent(
-  { state, events }: { state: State; events: readonly EventBody[] },
-  { text, when }: Note,
-  index: number,
-): { state: State; events: readonly EventBody[] } {
-  const one = decide.send(state, text, { key: `meanwhile-${index}`, when });
-  const more = 'events' in one ? one.events : [];
-  const after = more.reduce((s, body) => evolve(s, { ...body, seq: s.head + 1, at: s.at } as Event), state);
-  return { state: after, events: [...events, ...more] };
 }

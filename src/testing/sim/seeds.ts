@@ -11,7 +11,9 @@ import { ModelError } from '../../models/port.ts';
 import type { Store } from '../../store/port.ts';
 import type { Failure, LoopOptions, Totals } from './loop.ts';
 import { noteFindings, tally } from './loop.ts';
-import { type Meanwhile, type Mutation, run } from './run.ts';
+import type { Mutation } from './machine.ts';
+import type { Meanwhile } from './meanwhile.ts';
+import { run } from './run.ts';
 import { NOTE, type Scenario } from './scenarios.ts';
 
 interface Dice {

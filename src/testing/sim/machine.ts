@@ -1,0 +1,92 @@
+/** One machine of the simulator: the whole runtime on ports that are boundaries of one life. */
+
+import type { Owner } from '../../core/ids.ts';
+import type { ModelRequest } from '../../core/message.ts';
+import { leaseDriver } from '../../driver/leases.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Entropy } from '../../lib/entropy.ts';
+import type { Model, ModelReply } from '../../models/port.ts';
+import type { Bell } from '../../runtime/bell.ts';
+import type { Ports, Sealer } from '../../runtime/ports.ts';
+import { registry } from '../../runtime/registry.ts';
+import { type Outlast, outlast } from '../../runtime/runtime.ts';
+import type { Sandbox } from '../../sandbox/port.ts';
+import type { Store } from '../../store/port.ts';
+import type { Tool } from '../../tools/port.ts';
+import type { Life } from './life.ts';
+import { LEASE_MS } from './scenarios.ts';
+
+/** What a planted bug may put between the runtime and its ports. */
+export interface Mutation {
+  store?(store: Store): Store;
+  tool?(tool: Tool): Tool;
+  sandbox?(sandbox: Sandbox): Sandbox;
+  model?(model: Model): Model;
+  /** The machine is gone, and with it what was only in its memory. */
+  crashed?(): void;
+}
+
+export interface MachineOptions {
+  readonly holder: string;
+  readonly store: Store;
+  /** The world's; the machine goes by that of its life. */
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly bell: Bell;
+  readonly tools: readonly Tool[];
+  readonly sandbox: Sandbox;
+  readonly reply: (request: ModelRequest) => ModelReply;
+  readonly mutation: Mutation;
+  readonly report: Ports['report'];
+}
+
+/** Rarely: each look of the sweeper is a boundary as well. */
+const SWEEP_MS = 10_000;
+
+export function machine(life: Life, options: MachineOptions): Outlast {
+  const { holder, store, clock, entropy, bell, tools, sandbox, reply, mutation, report } = options;
+  const scripted: Model = {
+    name: 'scripted/sim',
+    scripted: true,
+    generate: async (request) => {
+      await clock.sleep(50);
+      return reply(request);
+    },
+  };
+  const ports: Ports = {
+    store: life.port('store', store),
+    model: life.port('model', mutation.model?.(scripted) ?? scripted),
+    sandbox: wrapSandbox(life, mutation.sandbox?.(sandbox) ?? sandbox),
+    tools: registry(tools),
+    clock: life.clock,
+    entropy,
+    bell,
+    sealer: PLAIN,
+    holder,
+    leaseMs: LEASE_MS,
+    briefing: '',
+    report,
+  };
+  const driver = leaseDriver({ store: ports.store, clock: life.clock, report, sweepMs: SWEEP_MS });
+  return outlast(ports, driver, 'local' as Owner);
+}
+
+/** Heaps are ports too: each move of a heap is a boundary. */
+function wrapSandbox(life: Life, sandbox: Sandbox): Sandbox {
+  const real = { real: true };
+  const port = life.port('sandbox', sandbox, real);
+  return {
+    engine: sandbox.engine,
+    prepare: (source) => sandbox.prepare(source),
+    create: async (o) => life.port('heap', await port.create(o), real),
+    restore: async (chain, o) => life.port('heap', await port.restore(chain, o), real),
+    replay: async (journal, o) => {
+      const result = await port.replay(journal, o);
+      return { ...result, heap: life.port('heap', result.heap, real) };
+    },
+    close: () => sandbox.close(),
+  };
+}
+
+/** The simulator reads images; secrets are the business of the stores' own tests. */
+const PLAIN: Sealer = { seal: (bytes) => bytes, open: (bytes) => bytes };
