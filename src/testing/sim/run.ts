@@ -176,12 +176,17 @@ class Simulation {
     if (first.frozen) await this.thaw(first);
     // What came in last, from another client or from the thawed machine, is still to be worked on.
     const session = this.session;
-    if (this.changesCourse) await this.until(current, () => this.takeUpAgain(api));
-    for (let look = 0; look < LOOKS && session && stuck.length === 0; look++) {
+    if (this.changesCourse) {
+      while ((await this.until(current, () => this.takeUpAgain(api))) === 'crashed')
+        ({ life: current, api } = this.next());
+    }
+    for (let look = 0; look < LOOKS && session && stuck.length === 0; ) {
       const outcome = await this.until(current, () =>
         this.patiently(() => this.restWithPerson(api, session)),
       );
+      // What ended with its machine was no look; there are no more crashes than were asked for.
       if (outcome === 'crashed') ({ life: current, api } = this.next());
+      else look++;
       if (outcome === 'stuck') stuck.push(`it did not come to rest at the end: ${this.describe()}`);
     }
     for (const worker of this.workers) worker.end();
