@@ -119,7 +119,12 @@ async function runEffect(s: State, call: Of<'call'>, by: Performer, halt: Abort)
       : { status: 'unknown', reason: message };
   }
   // Marked, not written: the lease ran out between the two, so this process may not act any more.
-  if (by.ports.clock.monotonic() >= by.leaseEnds()) return { status: 'absent' };
+  // Of a repeat that says nothing: the sending before it may still stand.
+  if (by.ports.clock.monotonic() >= by.leaseEnds()) {
+    return isFirstWord(effect, attempt)
+      ? { status: 'absent' }
+      : { status: 'unknown', reason: 'the lease ended before it was sent again' };
+  }
   const late = (outcome: Outcome): void => by.late({ do: 'call', call, outcome });
   const limitMs = s.contract.limits.effectTimeoutMs;
   return withTimeout<Outcome>(limitMs, by, halt, { expired: LATE, late }, async (limit) => {

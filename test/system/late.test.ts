@@ -213,3 +213,27 @@ it.each([
     { evidence: 'unsent', finding: { status: 'absent' } },
   ]);
 });
+
+it.each(['book', 'pay'])(
+  'B036 a repeat of %s that never left says nothing of the sending before it',
+  async (service) => {
+    const h = given({ model: once([service, { what: 'it' }]), limits: { effectTimeoutMs: 1_000 } });
+    h.world.loseAnswers.set(service, 1);
+    let marks = 0;
+    h.faulty.commit = async (commit) => {
+      const result = await h.store.commit(commit);
+      const isMark = commit.events.some(({ kind }) => kind === 'effect.dispatched');
+      // The first sending is applied and not answered; the mark of the second takes longer than the lease.
+      if (isMark && ++marks === 2) await h.clock.sleep(16_000);
+      return result;
+    };
+    const id = await h.start('do it');
+    await h.until(() => marks === 2, 'the mark of a repeat');
+    await h.pass(2 * MINUTE_MS);
+    expect(await h.rest(id)).toBe('awaiting_input');
+
+    const found = (await events(h, id, 'effect.reconciled')).map(({ finding }) => finding.status);
+    expect([books(h), found]).toEqual([[`${service}: it`], expect.not.arrayContaining(['absent'])]);
+    expect(await responses(h, id)).toEqual([`${service}: done`]);
+  },
+);
