@@ -1,17 +1,33 @@
 /** The tail of the context: the present, rendered from its slices. Volatile, so it stands last. */
 
+import { report } from '../core/report.ts';
 import { type Decision, openDecisions, type State, unknownEffects } from '../core/state.ts';
 import { oneLine } from '../lib/text.ts';
 
 export function present(s: State): string {
   const lines = [
     `time: ${new Date(stepTime(s)).toISOString()}`,
+    ...lossOf(s),
     ...liveObjects(s),
     ...unknowns(s),
     ...openDecisions(s).map((d) => `open decision ${d.id}: a person is asked ${about(d)}`),
     ...s.timers.map((timer) => `timer ${timer.id}: until ${new Date(timer.due).toISOString()}`),
   ];
   return `[outlast] The present\n${lines.join('\n')}`;
+}
+
+/** Once after a loss, and again until a model has answered a request that held it. */
+function lossOf(s: State): readonly string[] {
+  if (s.loss === null || s.loss.isTold) return [];
+  const { last, lines } = report(s);
+  const since = last === null ? '' : ` after ${new Date(last.lastAt).toISOString()} (event ${last.head})`;
+  return [
+    `recovery report: the worker of this session or part of its sandbox was lost${since}. What became of each kind of state:`,
+    ...lines.map(
+      ({ kind, fate, what, evidence }) =>
+        `- ${kind}, ${fate}: ${oneLine(what, 400)}: ${oneLine(evidence, 200)}`,
+    ),
+  ];
 }
 
 const about = ({ effect, question }: Decision): string =>

@@ -47,6 +47,7 @@ export function intended(s: State, e: EventOf<'effect.intended'>): State {
     late: null,
     outcome: null,
     settledSeq: null,
+    outcomeSeq: null,
     evidence: null,
   };
   const added: State = {
@@ -70,7 +71,7 @@ export function refused(s: State, e: EventOf<'effect.refused'>): State {
   const open = s.effects.open.find((effect) => effect.id === e.effect);
   if (!open) return s;
   const outcome: Closing = { status: 'failed', code: e.code, message: e.message };
-  const closed: Effect = { ...open, status: 'withdrawn', outcome, settledSeq: e.seq };
+  const closed: Effect = { ...open, status: 'withdrawn', outcome, settledSeq: e.seq, outcomeSeq: e.seq };
   return answer(move(s, closed), closed, e);
 }
 
@@ -173,9 +174,10 @@ export function evidenceReceived(s: State, e: EventOf<'evidence.received'>): Sta
   const strays = [...effect.strays, e.attempt];
   const evidence = { by: 'late' as const, note: `sending ${e.attempt} was answered late: it had happened` };
   const isTwice = e.attempt < effect.attempts;
+  const outcomeSeq = e.seq;
   const corrected: Partial<Effect> = isTwice
-    ? { strays, evidence }
-    : { strays, evidence, status: 'done', outcome };
+    ? { strays, evidence, outcomeSeq }
+    : { strays, evidence, outcomeSeq, status: 'done', outcome };
   const what = isTwice
     ? `was sent ${effect.attempts} times because nothing seemed to have arrived. A late answer says that sending ${e.attempt} did: it may stand more than once.`
     : `did happen after all: a late answer says so. ${JSON.stringify(outcome.result)}`;
@@ -189,7 +191,13 @@ export function withdrawUnsent(s: State, which: (effect: Effect) => boolean, why
   const unsent = s.effects.open.filter((effect) => effect.status === 'intended' && which(effect));
   return unsent.reduce((state, effect) => {
     const outcome: Closing = { status: 'failed', code: 'withdrawn', message: `Not sent: ${why}.` };
-    const withdrawn: Effect = { ...effect, status: 'withdrawn', outcome, settledSeq: e.seq };
+    const withdrawn: Effect = {
+      ...effect,
+      status: 'withdrawn',
+      outcome,
+      settledSeq: e.seq,
+      outcomeSeq: e.seq,
+    };
     return answer(move(state, withdrawn), withdrawn, e);
   }, s);
 }
@@ -233,6 +241,7 @@ function close(
     status: outcome.status,
     outcome,
     settledSeq: e.seq,
+    outcomeSeq: e.seq,
     unknownSince: null,
     evidence: evidence ?? open.evidence,
   };
