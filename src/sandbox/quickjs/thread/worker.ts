@@ -74,6 +74,15 @@ function live(): Heap {
   return heap;
 }
 
+/** While the owner commits that the heap is back; a cell that comes first does it itself. */
+function keep(woken: Heap): void {
+  try {
+    keepBook(woken);
+  } catch {
+    // Whoever moves the heap is told.
+  }
+}
+
 /** A guard that also tells the owner that the guest runs now. */
 function guard(limitMs: number): Guard {
   const isInterrupted = () => Atomics.load(shared, SHARED.interrupt) === 1;
@@ -112,6 +121,5 @@ parentPort?.on('message', async (request: Request | Notice) => {
   const said = await answer(request).catch(failed);
   Atomics.store(shared, SHARED.phase, PHASE.waiting);
   parentPort?.postMessage(said, transferable(said));
-  // While the owner commits that the heap is back; a cell that comes first does it itself.
-  if (request.ask === 'restore' && heap) setImmediate(keepBook, heap);
+  if (request.ask === 'restore' && heap) setImmediate(keep, heap);
 });
