@@ -148,6 +148,16 @@ async function* arriving(
   }
 }
 
+/**
+ * Packs and unpacks a few pages for nothing. What unpacks side by side is compiled when it runs for the first time, and a
+ * heap that wakes would wait for that.
+ */
+export async function rehearse(): Promise<void> {
+  const pages = Array.from({ length: PIECE_PAGES + 1 }, (_, page) => page);
+  const head = { form: 'delta', engine: '', memoryBytes: MAX_MEMORY, layout: null } as const;
+  await unpackWhole(readImage(encodeImage(head, pages, { content: () => {}, hashes: () => {} })));
+}
+
 /** All pages of an image at once. */
 export async function unpackWhole(image: PackedImage): Promise<readonly Pages[]> {
   const all: Pages[] = [];

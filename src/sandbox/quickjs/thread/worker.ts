@@ -21,6 +21,7 @@ import {
   replayOnHeap,
   wakeHeap,
 } from '../heap.ts';
+import { rehearse } from '../image.ts';
 import { type Answer, type Notice, PHASE, REPLAY_PATIENCE, type Request, SHARED } from './messages.ts';
 
 const { shared } = workerData as { shared: Int32Array };
@@ -54,9 +55,10 @@ async function answer(request: Request): Promise<Answer> {
   }
 }
 
-function prepare(build: Build): void {
+async function prepare(build: Build): Promise<void> {
   try {
     prepared = prepareHeap(build);
+    await rehearse();
   } catch {
     prepared = null; // Whoever restores a heap here is told why.
   }
