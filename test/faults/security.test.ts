@@ -23,6 +23,7 @@ const OPERATIONS: Record<Exclude<keyof Sessions, 'start' | 'list'>, (of: Session
   ask: (of, id) => of.ask(id, 'how far?'),
   decide: (of, id) => of.decide(id, 'd1', 'done'),
   verify: (of, id) => of.verify(id),
+  fork: (of, id) => of.fork(id, { at: 2, key: 'k', message: 'mine now' }),
   rest: (of, id) => of.rest(id),
 };
 
