@@ -213,6 +213,40 @@ describe('what was in flight', () => {
   });
 });
 
+it('images are shown in a fork, sealed as they were, and those that are sent to it', () =>
+  withFolder(async (folder) => {
+    const shown: number[] = [];
+    const looking = {
+      name: 'scripted/test',
+      scripted: true,
+      generate: async (request: Parameters<typeof since>[0]) => {
+        const images = request.messages.flatMap((m) => (m.role === 'user' ? (m.images ?? []) : []));
+        shown.push(...images.map(({ data }) => data.at(-1) ?? -1));
+        return say('seen');
+      },
+    };
+    const image = (last: number) => ({
+      mediaType: 'image/png',
+      data: Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, last]),
+    });
+    const first = await createOutlast({ dataDir: folder, model: looking });
+    const { session } = await first.start({ message: 'look', persist: true, images: [image(1)] });
+    await first.rest(session);
+    const { session: fork } = await first.fork(session);
+    await first.close();
+
+    const second = await createOutlast({ dataDir: folder, model: looking });
+    shown.length = 0;
+    await second.send(fork, 'and this?', { images: [image(2)] });
+    await second.rest(fork);
+    expect(shown).toEqual([1, 2]);
+    const { session: again } = await second.fork(fork, { message: 'once more' });
+    shown.length = 0;
+    await second.rest(again);
+    expect(shown).toEqual([1, 2]);
+    await second.close();
+  }));
+
 describe('the call', () => {
   it('under a key is done once, for its session and its content', async () => {
     const outlast = await createOutlast({ model: script });
