@@ -15,6 +15,7 @@ export { type LanguageModelSettings, languageModel } from './models/language-mod
 export { type Model, ModelError, type ModelReply, type ReplyPart } from './models/port.ts';
 export { chooseModel, providerModel } from './models/providers.ts';
 export { scriptedPlanner } from './models/scripted/planner.ts';
+export type { Forked, ForkRequest } from './runtime/fork.ts';
 export type { Inspection, LedgerRow } from './runtime/inspect.ts';
 export type { Outlast, SendOptions, Sessions, Started, StartRequest, Stopped } from './runtime/runtime.ts';
 export type { Verification } from './runtime/verify.ts';

@@ -19,6 +19,8 @@ export function claimLines(
         return red(`  ✗ ${what}: failed`) + dim(why === '' ? '' : ` (${why})`);
       case 'withdrawn':
         return yellow(`  – ${what}: not sent`) + dim(why === '' ? '' : ` (${why})`);
+      case 'left':
+        return yellow(`  ? ${what}: left with the original of this fork`);
       case 'intended':
         return yellow(`  … ${what}: not sent yet`);
       default:

@@ -16,7 +16,8 @@ export interface Claim {
   readonly effect: EffectId;
   readonly tool: string;
   readonly target: string;
-  /** `dispatched`: it has left, and its answer is still waited for. `withdrawn`: it was never sent, and will not be. */
+  /** `dispatched`: it has left, and its answer is still waited for. `withdrawn`: it was never sent, and will not be.
+   *  `left`: what becomes of it is known to the original of this fork. */
   readonly status: EffectStatus;
   /** What the service answered, in one line; of what failed or is unknown, why. Null where there is nothing to say. */
   readonly receipt: string | null;

@@ -137,6 +137,8 @@ function effectLine(effect: Effect, epoch: number, wasInFlight: boolean): Report
       return say('unknown', 'may have happened or not', effect.unknownReason ?? again);
     case 'withdrawn':
       return say('survived', 'was never sent and will not be', effect.outcome ? 'withdrawn' : again);
+    case 'left':
+      return say('unknown', 'was left with the original of this fork', 'what becomes of it is known there');
     case 'done':
     case 'failed':
       return say(

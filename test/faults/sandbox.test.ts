@@ -171,6 +171,30 @@ it('B057 an image that proves wrong only when its heap is to move costs one clea
   expect((await events(h, id, 'heap.restored')).at(-1)?.rung).toBe('exact');
 });
 
+it('B057 a fork of a session whose images are gone is made all the same, and the ladder leads to its heap', async () => {
+  const h = given({ sandbox, model: notebook });
+  const id = await h.start("let n = 0; n += (await tools.pay({ what: 'x' })).ok ? 1 : 0; n");
+  await h.rest(id);
+  spoilImages(h, 'missing');
+  const { session: replayed } = await h.done(h.api.fork(id, { message: 'n += 10; n' }));
+  await h.rest(replayed);
+  expect((await responses(h, replayed)).at(-1)).toBe('11');
+  expect((await events(h, replayed, 'heap.restored')).at(-1)).toMatchObject({ rung: 'replayed', lost: [] });
+  expect(books(h)).toEqual(['pay: x']);
+
+  // The journal leads nowhere either: then it is said what is lost, and the fork goes on.
+  spoilJournal(h);
+  const { session: fresh } = await h.done(h.api.fork(id, { message: 'typeof n' }));
+  await h.rest(fresh);
+  expect((await responses(h, fresh)).at(-1)).toBe('"undefined"');
+  expect((await events(h, fresh, 'heap.restored')).at(-1)).toMatchObject({ rung: 'fresh' });
+  // The original stands on its own heap.
+  delete h.faulty.blob;
+  delete h.faulty.read;
+  await h.tell(id, 'n');
+  expect((await responses(h, id)).at(-1)).toBe('1');
+});
+
 it('B057 names that are lost for good are told before the next cell, with a new generation', async () => {
   const h = given({ sandbox, model: notebook });
   const id = await h.start('const client = new (class Client {})(); let rows = [1, 2, 3]');

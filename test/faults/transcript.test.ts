@@ -65,6 +65,34 @@ it('B020 reasoning goes back byte for byte: reloaded, and interrupted behind it'
   ]);
 });
 
+it('B020 reasoning goes back byte for byte from a fork, and from a fork of that one', async () => {
+  const sealed = {
+    type: 'reasoning',
+    text: 'a thought ',
+    meta: { p: { signature: 'ab==', n: [1] } },
+  } as const;
+  const held = gate();
+  const h = given({
+    tools: [tool('slow', { kind: 'read' }, () => held.pass({ status: 'done', result: 1 }))],
+    model: [
+      { parts: [sealed, ...calls(['slow', {}]).parts], finish: 'tool-calls', usage: USAGE },
+      say('forked'),
+      say('forked again'),
+    ],
+  });
+  const id = await h.start('think');
+  await h.until(() => held.reached === 1, 'a call in flight');
+  const { session: fork } = await h.done(h.api.fork(id));
+  await h.tell(fork, 'go on');
+  const { session: again } = await h.done(h.api.fork(fork, { message: 'and again' }));
+  await h.rest(again);
+
+  const sent = h.requests.map((request) => request.messages.flatMap((m) => ('parts' in m ? m.parts : [])));
+  const thoughts = sent.map((parts) => parts.filter((part) => part.type === 'reasoning'));
+  expect(thoughts).toEqual([[], [sealed], [sealed]]);
+  expect((await h.log(id)).some((event) => event.kind === 'session.forked')).toBe(false);
+});
+
 it('B026 a hard kill inside a tool leaves one result per call', async () => {
   const h = given({
     model: (request) => {

@@ -45,6 +45,14 @@ export class Witness {
     return this.folded;
   }
 
+  /** Events that a fork shares with its original: what they say was true of that one, and is judged there. */
+  inherited(events: readonly (Event | ForeignEvent)[]): void {
+    for (const event of events) {
+      this.broken.push(...this.checker.check(event).map((v) => `${v.invariant} at ${v.seq}: ${v.detail}`));
+      this.folded = evolve(this.folded, event);
+    }
+  }
+
   committed(events: readonly (Event | ForeignEvent)[]): void {
     for (const event of events) {
       this.broken.push(...this.checker.check(event).map((v) => `${v.invariant} at ${v.seq}: ${v.detail}`));

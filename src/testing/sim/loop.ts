@@ -8,8 +8,9 @@ import { essence } from './judge.ts';
 import type { Crash } from './life.ts';
 import type { Mutation } from './machine.ts';
 import type { Note } from './meanwhile.ts';
-import { type Run, type RunOptions, run } from './run.ts';
+import { run } from './run.ts';
 import { NOTE, type Scenario } from './scenarios.ts';
+import type { Run, RunOptions } from './trial.ts';
 import { RETENTION_MS } from './world.ts';
 
 export interface Totals {
@@ -209,11 +210,22 @@ function isIdle(boundaries: readonly string[], i: number): boolean {
 
 /**
  * What happens at a boundary: the machine dies; it freezes and goes on when its successor rests, or as soon as that
- * one holds the session; somebody else sends, stops, interrupts, holds or decides; the clock on the wall jumps; the store
+ * one holds the session; somebody else sends, stops, interrupts, holds, decides or forks; the clock on the wall jumps; the store
  * takes nothing for a while; or the machine dies, and nobody comes for hours.
  */
 export const MODES = [
-  ...(['crash', 'freeze', 'contend', 'send', 'urge', 'stop', 'interrupt', 'pause', 'decide'] as const),
+  ...([
+    'crash',
+    'freeze',
+    'contend',
+    'send',
+    'urge',
+    'stop',
+    'interrupt',
+    'pause',
+    'decide',
+    'fork',
+  ] as const),
   ...(['forward', 'back', 'outage', 'down'] as const),
 ] as const;
 export type Mode = (typeof MODES)[number];
@@ -247,6 +259,7 @@ const MODE_OPTIONS: Record<Mode, (crash: Crash) => Partial<RunOptions>> = {
   interrupt: (at) => ({ meanwhile: { ...at, act: { do: 'interrupt' } } }),
   pause: (at) => ({ meanwhile: { ...at, act: { do: 'pause' } } }),
   decide: (at) => ({ meanwhile: { ...at, act: { do: 'decide' } } }),
+  fork: (at) => ({ meanwhile: { ...at, act: { do: 'fork' } } }),
   forward: (at) => ({ meanwhile: { ...at, act: { do: 'jump', ms: HOUR_MS } } }),
   back: (at) => ({ meanwhile: { ...at, act: { do: 'jump', ms: -HOUR_MS } } }),
   down: (crash) => ({ crashes: [crash], downMs: RETENTION_MS + 60_000 }),
@@ -255,7 +268,7 @@ const MODE_OPTIONS: Record<Mode, (crash: Crash) => Partial<RunOptions>> = {
 
 /** Those after which the end is that of the clean run; the others change the course, as they should. */
 const KEEPS_COURSE: ReadonlySet<Mode> = new Set([
-  ...(['crash', 'freeze', 'contend', 'pause', 'forward', 'back', 'outage', 'down'] as const),
+  ...(['crash', 'freeze', 'contend', 'pause', 'fork', 'forward', 'back', 'outage', 'down'] as const),
 ]);
 
 /**

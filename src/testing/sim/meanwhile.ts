@@ -10,6 +10,8 @@ import { unreachable } from '../../lib/assert.ts';
 export type Meanwhile =
   | { readonly do: 'send'; readonly messages: readonly Note[] }
   | { readonly do: 'stop' | 'interrupt' | 'pause' | 'decide' }
+  /** Somebody forks it. */
+  | { readonly do: 'fork' }
   | { readonly do: 'jump'; readonly ms: number }
   /** The store takes nothing for a while. */
   | { readonly do: 'outage'; readonly ms: number };
@@ -20,7 +22,7 @@ export interface Note {
 }
 
 /** What another client does. */
-export type OfAnother = Exclude<Meanwhile, { do: 'jump' | 'outage' }>;
+export type OfAnother = Exclude<Meanwhile, { do: 'jump' | 'outage' | 'fork' }>;
 
 /** What a person who can look into the books answers. */
 export type Truth = (decision: Decision) => { readonly answer: DecisionAnswer; readonly text: string };

@@ -9,6 +9,7 @@
 import type { Where } from './hunt.ts';
 import type { Edit } from './patch-hook.ts';
 import { EFFECT_PATCHES } from './patches/effects.ts';
+import { FORK_PATCHES } from './patches/forks.ts';
 import { HOLDER_PATCHES } from './patches/holders.ts';
 import { TOLD_PATCHES } from './patches/told.ts';
 import { WORK_PATCHES } from './patches/work.ts';
@@ -24,4 +25,5 @@ export const PATCHES: readonly Patch[] = [
   ...HOLDER_PATCHES,
   ...TOLD_PATCHES,
   ...WORK_PATCHES,
+  ...FORK_PATCHES,
 ];

@@ -54,7 +54,7 @@ const HELP = `npm run sim -- [options]
 
 Runs every scenario once clean, then once for each boundary and each side of it: with a crash there, with a
 machine that freezes there and goes on later or beside its successor, with somebody else who sends, stops,
-interrupts, holds or decides there, and with a clock that jumps there.
+interrupts, holds, decides or forks there, and with a clock that jumps there.
 
   --json                     totals as JSON on the last line
   --full                     both sides of every boundary in every mode, also where they cannot differ

@@ -15,60 +15,18 @@ import { localBell } from '../../runtime/bell.ts';
 import { appendInput } from '../../runtime/input.ts';
 import { registry } from '../../runtime/registry.ts';
 import type { Outlast } from '../../runtime/runtime.ts';
-import type { Sandbox } from '../../sandbox/port.ts';
 import { memoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
-import type { Tool } from '../../tools/port.ts';
 import { type VirtualClock, virtualClock } from '../virtual-clock.ts';
+import { Branch, branchOff, FORKED, forkable, seenBy } from './branch.ts';
+import { type Heard, heeded } from './heard.ts';
 import { asksAboutEffect, fewestQuestions, judgeBooks, judgeLedger, type Verdict, Witness } from './judge.ts';
-import { type Crash, type Life, life } from './life.ts';
-import { type Mutation, machine } from './machine.ts';
+import { type Life, life } from './life.ts';
+import { machine } from './machine.ts';
 import { commandOf, isUrgent, type Meanwhile, type OfAnother } from './meanwhile.ts';
 import { type Act, LEASE_MS, NOTE, type Scenario } from './scenarios.ts';
+import type { Run, RunOptions } from './trial.ts';
 import { type World, world } from './world.ts';
-
-export interface RunOptions {
-  /** Where each life ends, in order; a life without an entry lives on. */
-  readonly crashes?: readonly Crash[];
-  /** How long nobody comes after a crash; by default until the lease has lapsed. */
-  readonly downMs?: number;
-  /** Where the first life freezes; it is thawed when its successor has come to rest. */
-  readonly freeze?: Crash | null;
-  /** The frozen life is thawed as soon as its successor holds the session, so that both work on it. */
-  readonly contend?: boolean;
-  /** A second worker from the beginning, beside whoever lives. */
-  readonly rival?: boolean;
-  /** Something that happens at a side of a boundary of the first life: another client, or the clock on the wall. */
-  readonly meanwhile?: (Crash & { readonly act: Meanwhile }) | null;
-  readonly mutation?: Mutation;
-  readonly sandbox: () => Sandbox;
-}
-
-/** An answer that a machine has; it may have died with it. */
-interface Heard {
-  readonly by: Life;
-  readonly reference: string;
-  readonly attempt: number;
-  readonly at: number;
-}
-
-export interface Run {
-  readonly verdict: Verdict;
-  readonly witness: Witness;
-  /** Of the first life. */
-  readonly boundaries: readonly string[];
-  /** Those of them at which a decision was open. */
-  readonly decidable: ReadonlySet<number>;
-  /** Of each life, in order. */
-  readonly lives: readonly (readonly string[])[];
-  readonly crashes: number;
-  /** Whether what was to happen meanwhile changed anything. */
-  readonly injected: boolean;
-  /** What was sent meanwhile, and accepted. */
-  readonly notes: readonly string[];
-  /** One line per event: equal for equal seeds. */
-  readonly trace: readonly string[];
-}
 
 /** A small heap: the simulator makes thousands. */
 const LIMITS = { heapMb: 8 };
@@ -86,9 +44,7 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<Run>
   const outside = world(clock);
   scenario.prepare?.(outside);
   const store = options.mutation?.store?.(memoryStore(clock)) ?? memoryStore(clock);
-  const witness = new Witness(outside);
-  const sim = new Simulation(scenario, options, clock, outside, store, witness);
-  return sim.play();
+  return new Simulation(scenario, options, clock, outside, store).play();
 }
 
 class Simulation {
@@ -101,6 +57,7 @@ class Simulation {
   private readonly entropy = seededEntropy(7);
   private readonly trace: string[] = [];
   private session: SessionId | null = null;
+  private branch: Branch | null = null;
   private readonly lives: Life[] = [];
   /** Everybody who may be at work: the lives, and the rival beside them. */
   private readonly workers: Life[] = [];
@@ -121,20 +78,17 @@ class Simulation {
   private readonly decidable = new Set<number>();
   private looking: Promise<void> = Promise.resolve();
 
-  constructor(
-    scenario: Scenario,
-    options: RunOptions,
-    clock: VirtualClock,
-    outside: World,
-    store: Store,
-    witness: Witness,
-  ) {
+  constructor(scenario: Scenario, options: RunOptions, clock: VirtualClock, outside: World, store: Store) {
     this.scenario = scenario;
     this.options = options;
     this.clock = clock;
     this.world = outside;
     this.store = this.watched(store);
-    this.witness = witness;
+    this.witness = new Witness(seenBy(outside, (reference) => !this.isOfFork(reference)));
+  }
+
+  private isOfFork(reference: string): boolean {
+    return this.branch !== null && reference.startsWith(`${this.branch.session}.`);
   }
 
   /** Knows at every boundary whether a person is asked something, without a look of its own. */
@@ -146,7 +100,8 @@ class Simulation {
           throw new OutlastError('store.failed', 'The store takes nothing.');
         }
         const result = await store.commit(commit);
-        if (result.status === 'committed') this.openDecisions = commit.summary.openDecisions;
+        const isIt = commit.session === (this.session ?? commit.session);
+        if (result.status === 'committed' && isIt) this.openDecisions = commit.summary.openDecisions;
         return result;
       },
     };
@@ -189,22 +144,35 @@ class Simulation {
       else look++;
       if (outcome === 'stuck') stuck.push(`it did not come to rest at the end: ${this.describe()}`);
     }
+    while (this.branch && stuck.length === 0) {
+      const { branch } = this;
+      const outcome = await this.until(current, () => this.patiently(() => this.speakTo(api, branch)));
+      if (outcome === 'done') break;
+      if (outcome === 'crashed') ({ life: current, api } = this.next());
+      else stuck.push('the fork did not come to rest');
+    }
     for (const worker of this.workers) worker.end();
     await this.witnessLog();
-    const { duplicates, lost } = judgeBooks(this.scenario, this.world);
+    const wanted = { ...this.scenario.wanted, ...(this.branch?.isSpokenTo ? this.branch.wanted : {}) };
+    const { duplicates, lost } = judgeBooks({ ...this.scenario, wanted }, this.world);
+    const fork = this.branch && session ? await this.branch.findings(session, this.store) : null;
     const verdict: Verdict = {
       duplicates,
       // What was stopped or interrupted need not have been done; what was told of it is true all the same.
       lost: this.changesCourse ? [] : lost,
       untrue: [
         ...this.witness.untrue,
-        ...judgeLedger(this.witness.state, this.world),
+        ...judgeLedger(
+          this.witness.state,
+          seenBy(this.world, (reference) => !this.isOfFork(reference)),
+        ),
         ...(this.changesCourse ? [] : this.untrueEnd()),
+        ...(fork?.untrue ?? []),
       ],
       stuck,
-      broken: this.witness.broken,
-      questions: this.questions,
-      questionsMinimum: fewestQuestions(this.events),
+      broken: [...this.witness.broken, ...(fork?.broken ?? [])],
+      questions: this.questions + (this.branch?.questions.asked ?? 0),
+      questionsMinimum: fewestQuestions(this.events) + (this.branch?.questions.fewest ?? 0),
     };
     const { trace, witness, crashes, hasInjected: injected, decidable, notes } = this;
     return {
@@ -271,26 +239,20 @@ class Simulation {
     if (current === this.lives[0]) this.bell = bell;
     const tools = this.world.tools().map((tool) => {
       const port = current.port(tool.spec.name, mutation.tool?.(tool) ?? tool);
-      return this.heeded(current, port);
+      return heeded(current, port, () => this.clock.monotonic(), this.heard);
     });
     const report = (line: string, cause?: unknown): void => {
       if (!current.dead) this.trace.push(`report ${line} ${cause instanceof Error ? cause.message : ''}`);
     };
     return machine(current, {
       ...{ holder, bell, tools, mutation, report, sandbox: sandbox() },
-      ...{ store: this.store, clock: this.clock, entropy: this.entropy, reply: this.scenario.reply },
+      ...{
+        store: this.store,
+        clock: this.clock,
+        entropy: this.entropy,
+        reply: forkable(this.scenario.reply),
+      },
     });
-  }
-
-  /** Notes what a machine is told, for the judge. */
-  private heeded(by: Life, tool: Tool): Tool {
-    const run: Tool['run'] = async (args, context) => {
-      const answer = await tool.run(args, context);
-      const { reference, attempt } = context;
-      this.heard.push({ by, reference, attempt, at: this.clock.monotonic() });
-      return answer;
-    };
-    return new Proxy(tool, { get: (target, key) => (key === 'run' ? run : Reflect.get(target, key)) });
   }
 
   /** Whether a person had to say what a machine, alive and awake, had known for long. */
@@ -335,6 +297,7 @@ class Simulation {
       const id = this.session;
       if (!id) throw new Error('a scenario begins with start');
       if (act.do === 'wait') return this.clock.sleep(act.ms ?? 0);
+      if (act.do === 'fork') return this.fork(api, id, key);
       await this.say(api, id, act, key).catch((error: unknown) => {
         // Somebody else has stopped it, or ended the turn; then there is nothing to say to it.
         const isRefused = error instanceof OutlastError && error.action !== 'retry';
@@ -348,7 +311,27 @@ class Simulation {
   private async say(api: Outlast, id: SessionId, act: Act, key: string): Promise<void> {
     const { text = '', when } = act;
     if (act.do === 'send') await api.send(id, text, { key, ...(when ? { when } : {}) });
-    else if (act.do !== 'rest' && act.do !== 'start' && act.do !== 'wait') await api[act.do](id);
+    else if (act.do !== 'rest' && act.do !== 'start' && act.do !== 'wait' && act.do !== 'fork')
+      await api[act.do](id);
+  }
+
+  private async fork(api: Outlast, id: SessionId, key: string): Promise<void> {
+    const { session, seq } = await api.fork(id, { key, message: FORKED });
+    this.branch ??= new Branch(session, seq, this.world);
+    this.branch.isSpokenTo = true;
+    await this.restWithPerson(api, session);
+  }
+
+  /** A fork that somebody made meanwhile is left alone so far. */
+  private async speakTo(api: Outlast, branch: Branch): Promise<void> {
+    if (!branch.isSpokenTo) {
+      await api.rest(branch.session);
+      await this.witnessLog();
+      branch.rested();
+      await api.send(branch.session, FORKED, { key: 'to the fork' });
+      branch.isSpokenTo = true;
+    }
+    await this.restWithPerson(api, branch.session);
   }
 
   /** A person who answers every question truthfully: they can look into the books. */
@@ -362,9 +345,10 @@ class Simulation {
       }
       if (now !== 'awaiting_decision' || leavesOpen) return;
       await this.witnessLog();
-      const decision = openDecisions(this.witness.state)[0];
+      const witness = session === this.branch?.session ? this.branch.witness : this.witness;
+      const decision = openDecisions(witness.state)[0];
       if (!decision) return;
-      const { answer, text } = this.truthAbout(decision);
+      const { answer, text } = this.truthAbout(decision, session);
       await api.decide(session, decision.id, answer, text).catch((error: Error) => {
         // Decided by this person before the crash and not noticed, or by somebody else.
         if (!/already|any more/.test(error.message)) throw error;
@@ -372,9 +356,9 @@ class Simulation {
     }
   }
 
-  private truthAbout({ effect }: Decision): { answer: DecisionAnswer; text: string } {
+  private truthAbout({ effect }: Decision, session = this.session): { answer: DecisionAnswer; text: string } {
     if (effect === null) return { answer: 'answer', text: this.scenario.answer ?? 'yes' };
-    const stands = this.world.books.some(({ reference }) => reference === `${this.session}.${effect}`);
+    const stands = this.world.books.some(({ reference }) => reference === `${session}.${effect}`);
     return { answer: stands ? 'done' : 'not-done', text: 'looked it up' };
   }
 
@@ -392,7 +376,7 @@ class Simulation {
     this.injected = this.patiently(() => this.otherClient(session, act));
   }
 
-  private async otherClient(session: SessionId, act: OfAnother): Promise<void> {
+  private async otherClient(session: SessionId, act: OfAnother | { readonly do: 'fork' }): Promise<void> {
     const ports = {
       store: this.store,
       clock: this.clock,
@@ -401,6 +385,11 @@ class Simulation {
       tools: registry([]),
       sandbox: this.options.sandbox(),
     };
+    if (act.do === 'fork') {
+      this.branch = await branchOff(session, ports, this.world);
+      this.hasInjected = true;
+      return;
+    }
     const { events } = await appendInput(session, ports, undefined, (s) => {
       // A stopped session refuses, as it should; then nothing was accepted and nothing is owed.
       if (s.lifetime.status === 'stopping' || s.lifetime.status === 'stopped') return [];
@@ -472,6 +461,7 @@ class Simulation {
 
   private async look(): Promise<void> {
     if (!this.session) return;
+    await this.branch?.look(this.store);
     const rows = await this.store.read(this.session, this.seen, 10_000);
     this.seen += rows.length;
     const events = rows.map(decode);

@@ -11,8 +11,21 @@ import type { Mode } from './loop.ts';
 import type { World } from './world.ts';
 
 export interface Act {
-  /** What the person does once the session rests from the act before; `rest` is to answer what is asked. */
-  readonly do: 'start' | 'send' | 'stop' | 'reopen' | 'interrupt' | 'pause' | 'resume' | 'rest' | 'wait';
+  /**
+   * What the person does once the session rests from the act before; `rest` is to answer what is asked, `fork` to make a
+   * fork and speak to that.
+   */
+  readonly do:
+    | 'start'
+    | 'send'
+    | 'stop'
+    | 'reopen'
+    | 'interrupt'
+    | 'pause'
+    | 'resume'
+    | 'rest'
+    | 'wait'
+    | 'fork';
   /** Leaves open what is asked, for now. */
   readonly leavesOpen?: true;
   readonly text?: string;
@@ -214,6 +227,23 @@ export const SCENARIOS: readonly Scenario[] = [
       return cell(`const ${which} = await tools.ask_person({ question: '${which}?' });
         await tools.${service}({ what: ${which}.text + ' ${which}' });
         ${which === 'second' ? "await tools.pay({ what: 'again' });" : ''} '${which} ' + ${which}.text`);
+    },
+  },
+  {
+    name: 'a fork, while code waits for a person',
+    // One fork at a time.
+    except: ['fork'],
+    acts: [{ do: 'start', text: 'ask from code', leavesOpen: true }, { do: 'fork' }, { do: 'rest' }],
+    wanted: { 'pay: before': 1, 'book: after': 1 },
+    answer: 'blue',
+    says: 'heard blue',
+    reply(request) {
+      const { results } = read(request);
+      return results.length === 0
+        ? cell(`await tools.pay({ what: 'before' });
+            const heard = await tools.ask_person({ question: 'Which colour?' }).then(({ text }) => text, ({ code }) => code);
+            await tools.book({ what: 'after' }); 'heard ' + heard`)
+        : say(results[0]?.text ?? '');
     },
   },
   {
