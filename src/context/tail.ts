@@ -8,14 +8,19 @@ export function present(s: State): string {
     `time: ${new Date(stepTime(s)).toISOString()}`,
     ...liveObjects(s),
     ...unknowns(s),
-    ...openDecisions(s).map((d) => `open decision ${d.id}: a person is asked ${about(d)}`),
+    ...openDecisions(s).map((d) => `open decision ${d.id}: a person is asked ${about(d)}${until(d)}`),
     ...s.timers.map((timer) => `timer ${timer.id}: until ${new Date(timer.due).toISOString()}`),
   ];
   return `[outlast] The present\n${lines.join('\n')}`;
 }
 
-const about = ({ effect, question }: Decision): string =>
-  effect === null ? `"${oneLine(question, 120)}"` : `about ${effect}`;
+function about({ about: subject, effect, question }: Decision): string {
+  if (effect === null) return `"${oneLine(question, 120)}"`;
+  return subject === 'approval' ? `whether ${effect} may be sent` : `about ${effect}`;
+}
+
+const until = ({ expiresAt }: Decision): string =>
+  expiresAt === null ? '' : `, until ${new Date(expiresAt).toISOString()}`;
 
 function stepTime(s: State): number {
   return s.turn?.step.phase === 'generating' ? s.turn.step.startedAt : s.at;

@@ -73,11 +73,15 @@ const askPerson: BuiltIn = {
     return {
       kind: 'decision.requested',
       decision: mint.decision(s.counters),
+      about: 'question',
       effect: null,
       origin,
       question: wellFormed(question.trim()),
+      why: '',
       options: ['answer'],
       choices: choices.map(wellFormed),
+      digest: null,
+      expiresAt: null,
     };
   },
 };

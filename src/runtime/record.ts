@@ -192,7 +192,7 @@ function committed(
   // The calls are planned on the state after the move: their ids and due times come from it.
   const at = Math.max(by.ports.clock.now(), s.at);
   const after = evolve(s, { ...event, seq: s.head + 1, at });
-  return { events: [event, ...planGuestCalls(after, cell, step.calls, by.ports.tools)], blobs: [blob] };
+  return { events: [event, ...planGuestCalls(after, cell, step.calls, by.ports)], blobs: [blob] };
 }
 
 /** A base of the very heap that stands; when it has moved on meanwhile, its own images stand. */

@@ -298,7 +298,8 @@ function emptied(s: State, e: Stamp): State {
   }, s);
   const chain = ended.heap.chain?.seq === e.seq ? ended.heap.chain : null;
   const empty: State = { ...ended, heap: { ...ended.heap, chain, pending: [], live: [] } };
-  return withdrawQuestions(empty, ({ origin }) => origin?.by === 'cell');
+  const silent = withdrawQuestions(empty, ({ origin }) => origin?.by === 'cell');
+  return withdrawUnsent(silent, ({ origin }) => origin.by === 'cell', 'the sandbox was lost', e);
 }
 
 function delivery(effect: Effect, e: Stamp): Delivery {

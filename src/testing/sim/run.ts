@@ -5,10 +5,8 @@
 
 import { setImmediate as realTurn } from 'node:timers/promises';
 import { OutlastError } from '../../core/error.ts';
-import type { DecisionAnswer } from '../../core/event.ts';
 import type { SessionId } from '../../core/ids.ts';
 import { phase } from '../../core/phase.ts';
-import { type Decision, openDecisions } from '../../core/state.ts';
 import { decode } from '../../core/upcast.ts';
 import { seededEntropy } from '../../lib/entropy.ts';
 import { localBell } from '../../runtime/bell.ts';
@@ -24,8 +22,9 @@ import { asksAboutEffect, fewestQuestions, judgeBooks, judgeLedger, type Verdict
 import { type Crash, type Life, life } from './life.ts';
 import { type Mutation, machine } from './machine.ts';
 import { commandOf, isUrgent, type Meanwhile, type OfAnother } from './meanwhile.ts';
+import { personOf } from './person.ts';
 import { type Act, LEASE_MS, NOTE, type Scenario } from './scenarios.ts';
-import { type World, world } from './world.ts';
+import { ALLOW_ALL, type World, world } from './world.ts';
 
 export interface RunOptions {
   /** Where each life ends, in order; a life without an entry lives on. */
@@ -74,6 +73,7 @@ export interface Run {
 const LIMITS = { heapMb: 8 };
 /** Looks for rest after the last act: at what came in last, and at what a crash left. */
 const LOOKS = 4;
+const TOO_LATE: ReadonlySet<string> = new Set(['decision.closed', 'decision.expired']);
 /** Virtual time after which a session that works on is stuck. */
 const BOUND_MS = 6 * 3_600_000;
 /** So long a machine may take to hand in what it knows. */
@@ -279,6 +279,7 @@ class Simulation {
     return machine(current, {
       ...{ holder, bell, tools, mutation, report, sandbox: sandbox() },
       ...{ store: this.store, clock: this.clock, entropy: this.entropy, reply: this.scenario.reply },
+      policy: this.scenario.policy ?? ALLOW_ALL,
     });
   }
 
@@ -362,20 +363,16 @@ class Simulation {
       }
       if (now !== 'awaiting_decision' || leavesOpen) return;
       await this.witnessLog();
-      const decision = openDecisions(this.witness.state)[0];
+      const { takesUp, truth } = personOf(this.scenario, this.world, session);
+      const decision = takesUp(this.witness.state);
       if (!decision) return;
-      const { answer, text } = this.truthAbout(decision);
-      await api.decide(session, decision.id, answer, text).catch((error: Error) => {
-        // Decided by this person before the crash and not noticed, or by somebody else.
-        if (!/already|any more/.test(error.message)) throw error;
+      const { answer, text } = truth(decision, this.witness.state);
+      await api.decide(session, decision.id, answer, text).catch((error: unknown) => {
+        // Decided by this person before the crash and not noticed, or by somebody else; or its time is over.
+        if (!(error instanceof OutlastError && TOO_LATE.has(error.code))) throw error;
+        return this.clock.sleep(1_000);
       });
     }
-  }
-
-  private truthAbout({ effect }: Decision): { answer: DecisionAnswer; text: string } {
-    if (effect === null) return { answer: 'answer', text: this.scenario.answer ?? 'yes' };
-    const stands = this.world.books.some(({ reference }) => reference === `${this.session}.${effect}`);
-    return { answer: stands ? 'done' : 'not-done', text: 'looked it up' };
   }
 
   private inject(act: Meanwhile): Promise<void> | void {
@@ -399,12 +396,13 @@ class Simulation {
       // What is to break in comes by way of the same machine; of another's the holder reads at its next commit.
       bell: act.do === 'send' && isUrgent(act) ? this.bell : localBell(),
       tools: registry([]),
+      policy: this.scenario.policy ?? ALLOW_ALL,
       sandbox: this.options.sandbox(),
     };
-    const { events } = await appendInput(session, ports, undefined, (s) => {
+    const { events } = await appendInput(session, ports, undefined, (s, now) => {
       // A stopped session refuses, as it should; then nothing was accepted and nothing is owed.
       if (s.lifetime.status === 'stopping' || s.lifetime.status === 'stopped') return [];
-      return commandOf(s, act, (decision) => this.truthAbout(decision));
+      return commandOf(s, act, personOf(this.scenario, this.world, session), now);
     });
     this.hasInjected = events.length > 0;
     for (const event of events) if (event.kind === 'message.accepted') this.notes.push(event.text);
