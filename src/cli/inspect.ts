@@ -71,10 +71,21 @@ function decisions({ id, decisions }: Inspection, paint: Paint): string[] {
     paint.bold(paint.yellow('Open decisions')),
     ...decisions.flatMap((decision) => [
       `${INDENT}${paint.bold(decision.id)} ${decision.effect === null ? 'is asked' : `about ${decision.effect}`}: ${clean(decision.question)}`,
+      ...asking(decision).map((line) => `${INDENT}  ${paint.dim(line)}`),
       ...answersTo(decision).map(
         (answer) => `${INDENT}  ${paint.dim(`${COMMAND} decide ${id} ${decision.id} ${answer}`)}`,
       ),
     ]),
+  ];
+}
+
+/** Why, since when, until when, and what exactly. */
+function asking({ why, since, expiresAt, digest }: Inspection['decisions'][number]): string[] {
+  const now = systemClock.now();
+  const over = expiresAt === null ? '' : `, until ${new Date(expiresAt).toISOString()}`;
+  return [
+    `${why === '' ? 'asked' : `because ${clean(why)}; asked`} ${ago(now - since)}${over}`,
+    ...(digest === null ? [] : [`digest ${digest}`]),
   ];
 }
 

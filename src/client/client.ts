@@ -83,7 +83,7 @@ export interface Client {
     session: string,
     decision: string,
     answer: DecisionAnswer,
-    options?: { text?: string } & Keyed,
+    options?: { text?: string; digest?: string } & Keyed,
   ): Promise<PhaseAnswer>;
   verify(session: string, options?: Waiting): Promise<Verification>;
   health(options?: Waiting): Promise<Health>;
@@ -127,8 +127,12 @@ export function client({ url, token, fetch = globalThis.fetch }: ClientOptions):
     reopen: turnTo('reopen'),
     stop: (session, { key, signal, ...body } = {}) =>
       request(to, { path: pathOf('stop', session), body, ...given({ key, signal }) }),
-    decide: (session, decision, answer, { text = '', ...options } = {}) =>
-      request(to, { path: pathOf('decide', session), body: { decision, answer, text }, ...options }),
+    decide: (session, decision, answer, { text = '', digest, ...options } = {}) =>
+      request(to, {
+        path: pathOf('decide', session),
+        body: { decision, answer, text, ...given({ digest }) },
+        ...options,
+      }),
     verify: (session, options = {}) => request(to, { path: pathOf('verify', session), body: {}, ...options }),
     health: (options = {}) => request(to, { path: pathOf('health'), ...options }),
   };

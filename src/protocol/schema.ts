@@ -87,6 +87,11 @@ export const decisionBody = z.strictObject({
   decision: z.string().min(1).max(64),
   answer,
   text: z.string().max(20_000).default(''),
+  digest: z
+    .string()
+    .max(128)
+    .optional()
+    .describe('Of the action that you have seen; a decision about another one is refused.'),
 });
 
 export const stopBody = z.strictObject({
@@ -177,6 +182,7 @@ const ledgerRow = z.object({
   tool: z.string(),
   target: z.string(),
   capability: z.enum(['read', 'keyed', 'queryable', 'cancelable', 'blind']),
+  rule: z.string().describe('The rule of the policy by which it was sent, asked about or denied.'),
   attempts: count,
   evidence: z
     .string()
@@ -188,11 +194,21 @@ const ledgerRow = z.object({
 
 const decision = z.object({
   id: z.string(),
+  about: z
+    .enum(['approval', 'unknown', 'question'])
+    .describe('Whether to send it, whether it happened, or what the work itself wants to know.'),
   effect: z.string().nullable(),
   question: z.string(),
+  why: z.string().describe('Why a person is asked; empty for a question of the work.'),
   options: list(z.string()),
   choices: list(z.string()),
   since: z.number(),
+  action: z
+    .object({ tool: z.string(), target: z.string(), args: z.unknown() })
+    .nullable()
+    .describe('Of an approval: the exact action.'),
+  digest: z.string().nullable().describe('Of that action; a decision can name it.'),
+  expiresAt: z.number().nullable().describe('From then on it can be answered no more.'),
 });
 
 const heap = z.object({

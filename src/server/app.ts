@@ -24,7 +24,7 @@ import { openapi } from '../protocol/openapi.ts';
 import { type QueryOf, ROUTES, type Route, type RouteId } from '../protocol/routes.ts';
 import type { Outlast } from '../runtime/runtime.ts';
 import { authenticate, LOCAL, type Token, unauthorized } from './auth.ts';
-import { guardContentType, guardOrigin } from './guard.ts';
+import { guardContentType, guardOrigin, guardTasks } from './guard.ts';
 import { type Call, handlers } from './handlers.ts';
 import { type About, healthOf } from './health.ts';
 import { readBody, readKey, readQuery } from './input.ts';
@@ -97,6 +97,7 @@ export function app(outlast: Outlast & { readonly about?: About }, options: AppO
   }
 
   server.use(async (c, next) => {
+    guardTasks(c.req.raw);
     if (tokens.length === 0) guardOrigin(c.req.raw);
     await next();
     c.header('x-content-type-options', 'nosniff');

@@ -55,9 +55,9 @@ export const handlers: Handlers = {
 
   ask: ({ sessions, id, body: { question }, signal }) => sessions.ask(id, question, { signal }),
 
-  decide: async ({ sessions, id, body: { decision, answer, text } }) => ({
+  decide: async ({ sessions, id, body: { decision, answer, text, digest } }) => ({
     session: id,
-    phase: await sessions.decide(id, decision, answer, text),
+    phase: await sessions.decide(id, decision, answer, text, { digest }),
   }),
 
   pause: async ({ sessions, id }) => ({ session: id, phase: await sessions.pause(id) }),
