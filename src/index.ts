@@ -10,6 +10,7 @@ export type { Owner, SessionId } from './core/ids.ts';
 export type { Message, ModelRequest, Part, Receipt, ToolSpec, When } from './core/message.ts';
 export type { Phase } from './core/phase.ts';
 export type { Action, Verdict } from './core/policy.ts';
+export type { Report, ReportLine } from './core/report.ts';
 export type { State } from './core/state.ts';
 export { type LanguageModelSettings, languageModel } from './models/language-model.ts';
 export { type Model, ModelError, type ModelReply, type ReplyPart } from './models/port.ts';

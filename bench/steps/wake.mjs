@@ -1,6 +1,6 @@
 // wake20MbMs: a parked session whose heap holds 20 MB of live objects gets a message in a process that has just been
 // started. From the call of `send` to the moment at which the log says that its heap is back: lease, image from the
-// disk, decryption, inflation, every page hashed against the committed digest. In a thread, as in production. Modules
+// disk, decryption, inflation, the hashes of all pages against the committed digest. In a thread, as in production. Modules
 // are loaded, the store is open and the log has been folded before that: they belong to the start of a process.
 //
 //   node bench/steps/wake.mjs [--quick]     prints one line of JSON

@@ -7,6 +7,7 @@ import type { Event, EventOf, ForeignEvent } from '../core/event.ts';
 import { nameOf } from '../core/file.ts';
 import { oneLine } from '../lib/text.ts';
 import { answersTo } from './answers.ts';
+import { claimLines } from './claims.ts';
 import { COMMAND } from './name.ts';
 import { clean, type Paint } from './terminal.ts';
 
@@ -105,6 +106,7 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
             '',
             clean(event.text),
             ...(event.complete ? [] : [yellow('  (cut off at the output limit)')]),
+            ...claimLines(event.claims, paint, width),
             '',
           ];
         case 'model.failed':
@@ -112,7 +114,10 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
         case 'call.refused':
           return note(`refused: ${event.message}`);
         case 'turn.failed':
-          return [red(`✗ turn ${event.turn} failed: ${clean(event.reason)}`)];
+          return [
+            red(`✗ turn ${event.turn} failed: ${clean(event.reason)}`),
+            ...claimLines(event.claims, paint, width),
+          ];
         case 'turn.interrupted':
           return [yellow(`! turn ${event.turn} was interrupted by ${event.by}`)];
         case 'heap.restored':

@@ -207,6 +207,18 @@ Examples:
     load: () => import('./decide.ts'),
   },
   {
+    name: 'report',
+    summary: 'what survived the last loss, what did not, and how that is known',
+    args: [SESSION],
+    help: `The model reads the same report before its next step. Asked again after more evidence has come in, it says
+more. Changes nothing.
+
+Example:
+  outlast report last`,
+    isRemote: true,
+    load: () => import('./report.ts'),
+  },
+  {
     name: 'verify',
     summary: 'replay a session and compare it bit for bit; changes nothing',
     args: [SESSION],

@@ -24,6 +24,7 @@ import type {
   Inspection,
   PhaseAnswer,
   Receipt,
+  Report,
   Rows,
   Started,
   Stopped,
@@ -86,6 +87,7 @@ export interface Client {
     options?: { text?: string; digest?: string } & Keyed,
   ): Promise<PhaseAnswer>;
   verify(session: string, options?: Waiting): Promise<Verification>;
+  report(session: string, options?: Waiting): Promise<Report>;
   health(options?: Waiting): Promise<Health>;
 }
 
@@ -134,6 +136,7 @@ export function client({ url, token, fetch = globalThis.fetch }: ClientOptions):
         ...options,
       }),
     verify: (session, options = {}) => request(to, { path: pathOf('verify', session), body: {}, ...options }),
+    report: (session, options = {}) => request(to, { path: pathOf('report', session), ...options }),
     health: (options = {}) => request(to, { path: pathOf('health'), ...options }),
   };
 }

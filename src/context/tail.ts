@@ -1,11 +1,13 @@
 /** The tail of the context: the present, rendered from its slices. Volatile, so it stands last. */
 
+import { report } from '../core/report.ts';
 import { type Decision, openDecisions, type State, unknownEffects } from '../core/state.ts';
 import { oneLine } from '../lib/text.ts';
 
 export function present(s: State): string {
   const lines = [
     `time: ${new Date(stepTime(s)).toISOString()}`,
+    ...lossOf(s),
     ...liveObjects(s),
     ...unknowns(s),
     ...openDecisions(s).map((d) => `open decision ${d.id}: a person is asked ${about(d)}${until(d)}`),
@@ -21,6 +23,20 @@ function about({ about: subject, effect, question }: Decision): string {
 
 const until = ({ expiresAt }: Decision): string =>
   expiresAt === null ? '' : `, until ${new Date(expiresAt).toISOString()}`;
+
+/** Once after a loss, and again until a model has answered a request that held it. */
+function lossOf(s: State): readonly string[] {
+  if (s.loss === null || s.loss.isTold) return [];
+  const { last, lines } = report(s);
+  const since = last === null ? '' : ` after ${new Date(last.lastAt).toISOString()} (event ${last.head})`;
+  return [
+    `recovery report: the worker of this session or part of its sandbox was lost${since}. What became of each kind of state:`,
+    ...lines.map(
+      ({ kind, fate, what, evidence }) =>
+        `- ${kind}, ${fate}: ${oneLine(what, 400)}: ${oneLine(evidence, 200)}`,
+    ),
+  ];
+}
 
 function stepTime(s: State): number {
   return s.turn?.step.phase === 'generating' ? s.turn.step.startedAt : s.at;

@@ -9,6 +9,7 @@
 
 import type { Json } from '../lib/json.ts';
 import type { Capability, Evidence, Finding, Outcome } from './capability.ts';
+import type { Claim } from './claims.ts';
 import type { FileRef } from './file.ts';
 import type { BlobRef, CallId, CellId, DecisionId, EffectId, MessageId, Owner, TimerId } from './ids.ts';
 import type { Finish, Part, Usage, When } from './message.ts';
@@ -187,8 +188,17 @@ export type EventBody =
       readonly answers: readonly MessageId[];
       /** False when the model was cut off at its output limit. */
       readonly complete: boolean;
+      /** Since version 2: what it did outside, as the ledger knows it at this moment. */
+      readonly claims: readonly Claim[];
     }
-  | { readonly kind: 'turn.failed'; readonly turn: number; readonly code: string; readonly reason: string }
+  | {
+      readonly kind: 'turn.failed';
+      readonly turn: number;
+      readonly code: string;
+      readonly reason: string;
+      /** As with a response. */
+      readonly claims: readonly Claim[];
+    }
   | { readonly kind: 'turn.interrupted'; readonly turn: number; readonly by: string }
   // ── effects: the ledger ──────────────────────────────────────────────────────────────────────────────────
   | {
@@ -391,6 +401,8 @@ export const VERSIONS: Readonly<Record<EventKind, number>> = {
   'effect.intended': 2,
   'timer.set': 2,
   'message.accepted': 2,
+  'response.surfaced': 2,
+  'turn.failed': 2,
   /** Version 2 has parts of the kinds `file` and `source`. */
   'model.completed': 2,
 };

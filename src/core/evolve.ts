@@ -53,6 +53,8 @@ export const initialState: State = {
     restored: null,
   },
   decisions: [],
+  toldSeq: 0,
+  loss: null,
   timers: [],
   foreign: [],
 };

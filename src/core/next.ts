@@ -11,6 +11,7 @@
 import { unreachable } from '../lib/assert.ts';
 import { approvalOf, mayPass } from './approval.ts';
 import { writes } from './capability.ts';
+import { claims } from './claims.ts';
 import type { Awaited, EventBody } from './event.ts';
 import { type CallId, type CellId, type EffectId, mint } from './ids.ts';
 import type { Message } from './message.ts';
@@ -234,7 +235,7 @@ function startTurn(s: State): Next {
 function startStep(s: State, number: number, step: number, messages: readonly Message[]): Next {
   if (s.turn && s.turn.steps >= s.contract.limits.stepsPerTurn) {
     const reason = `It took ${s.turn.steps} steps without an answer, the most that one turn may take. Say how to go on.`;
-    return choose({ kind: 'turn.failed', turn: number, code: 'limit.steps', reason });
+    return fail(s, number, 'limit.steps', reason);
   }
   const ids = messages.map((message) => message.id);
   return choose(
@@ -254,7 +255,7 @@ function generating(
   }
   const { failure } = step;
   if (failure && (!failure.retry || step.attempt > s.contract.limits.modelAttempts)) {
-    return choose({ kind: 'turn.failed', turn: number, code: failure.code, reason: failure.message });
+    return fail(s, number, failure.code, failure.message);
   }
   if (mustOpen(s, now)) return REST;
   if (step.notBefore !== null && step.notBefore > now) return { ...REST, wakeAt: step.notBefore };
@@ -267,7 +268,7 @@ function generating(
 function acting(s: State, number: number, step: Extract<Step, { phase: 'acting' }>): Next {
   if (step.calls.length === 0 || step.finish === 'refusal') return surface(s, number, step);
   if (isBroken(step.parts) && brokenBefore(s, number) >= BROKEN_RETRIES) {
-    return choose({ kind: 'turn.failed', turn: number, code: 'model.broken', reason: BROKEN });
+    return fail(s, number, 'model.broken', BROKEN);
   }
   if (!step.noted) {
     const text = textOf(step.parts);
@@ -301,11 +302,11 @@ function surface(s: State, number: number, step: Extract<Step, { phase: 'acting'
   const text = saidIn(step.parts);
   if (step.finish === 'refusal') {
     const reason = `The model refused${text === '' ? '.' : `: ${text}`}`;
-    return choose({ kind: 'turn.failed', turn: number, code: 'model.refused', reason });
+    return fail(s, number, 'model.refused', reason);
   }
   if (text === '') {
     const reason = 'The model ended its turn without a word. Ask again, or in other words.';
-    return choose({ kind: 'turn.failed', turn: number, code: 'model.empty', reason });
+    return fail(s, number, 'model.empty', reason);
   }
   return choose({
     kind: 'response.surfaced',
@@ -313,8 +314,12 @@ function surface(s: State, number: number, step: Extract<Step, { phase: 'acting'
     text,
     answers: s.turn?.answers ?? [],
     complete: step.finish !== 'length',
+    claims: claims(s),
   });
 }
+
+const fail = (s: State, turn: number, code: string, reason: string): Next =>
+  choose({ kind: 'turn.failed', turn, code, reason, claims: claims(s) });
 
 /**
  * A message gives the model a turn although something is waited for: any message while it sleeps, a message `now` while

@@ -41,6 +41,10 @@ export interface State {
   readonly effects: Effects;
   readonly heap: Heap;
   readonly decisions: readonly Decision[];
+  /** The event that last told a person what stands outside: a response, or a failure. What is settled later is news. */
+  readonly toldSeq: number;
+  /** The last time that something was lost; null while nothing ever was. */
+  readonly loss: Loss | null;
   /** Timers that calls of the model wait for; those of guest code stand with the heap. */
   readonly timers: readonly Timer[];
   /** Kinds of a newer version that stand in the log; a session that has any is readable and does not run here. */
@@ -215,6 +219,8 @@ export interface Effect {
   readonly late: Exclude<Outcome, { status: 'unknown' }> | { readonly status: 'absent' } | null;
   readonly outcome: Exclude<Outcome, { status: 'unknown' }> | null;
   readonly settledSeq: number | null;
+  /** Where its outcome was last changed: by the settlement, or by evidence that came after it. */
+  readonly outcomeSeq: number | null;
   /** How its outcome was found when it did not simply answer. */
   readonly evidence: { readonly by: Evidence; readonly note: string } | null;
 }
@@ -314,6 +320,26 @@ export interface Decision {
   readonly moot: boolean;
   /** True once its time is over. */
   readonly expired: boolean;
+}
+
+// ── losses ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface Loss {
+  /** How often something was lost so far. */
+  readonly count: number;
+  /** When the session was taken over. */
+  readonly at: number;
+  /** The last event that stood in the log when it was lost, and its instant: what came after stands nowhere. */
+  readonly head: number;
+  readonly lastAt: number;
+  /** The step whose reply was being written. */
+  readonly step: number | null;
+  /** The cell that ran and had no image of its own yet. */
+  readonly cell: CellId | null;
+  /** Effects that had left and were not settled. */
+  readonly effects: readonly EffectId[];
+  /** Whether the model has read of it. */
+  readonly isTold: boolean;
 }
 
 // ── timers ─────────────────────────────────────────────────────────────────────────────────────────────────

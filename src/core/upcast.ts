@@ -50,6 +50,8 @@ const UPCASTS: Partial<Record<EventKind, Readonly<Record<number, Upcast>>>> = {
     1: ({ cell, guestCall, ...body }) => ({ ...body, origin: { by: 'cell', cell, guestCall } }),
   },
   'message.accepted': { 1: (body) => ({ ...body, images: [] }) },
+  'response.surfaced': { 1: (body) => ({ ...body, claims: [] }) },
+  'turn.failed': { 1: (body) => ({ ...body, claims: [] }) },
 };
 
 export function encode(event: Event): LogRow {

@@ -41,7 +41,7 @@ test('the statuses that clients and proxies act on', () => {
 
 test('no text can end a frame early', () => {
   const text = 'a\n\nevent: session.stopped\ndata: {}\r\n\r\n\u2028';
-  const event = { kind: 'turn.failed', seq: 7, at: 1, turn: 1, code: 'x', reason: text } as const;
+  const event = { kind: 'turn.failed', seq: 7, at: 1, turn: 1, code: 'x', reason: text, claims: [] } as const;
   expect(eventFrame(event).split('\n')).toHaveLength(5);
   expect(whisperFrame({ kind: 'whisper', text }).split('\n')).toHaveLength(4);
   expect(commentFrame(text).split('\n')).toHaveLength(3);

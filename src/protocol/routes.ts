@@ -97,6 +97,13 @@ export const ROUTES = {
     body: schema.emptyBody,
     answer: schema.verification,
   },
+  report: {
+    ...get,
+    path: '/v1/sessions/:id/report',
+    summary:
+      'The recovery report: what survived, was rebuilt, re-observed, is unknown or was lost, and how that is known.',
+    answer: schema.report,
+  },
   events: {
     ...get,
     path: '/v1/sessions/:id/events',

@@ -254,6 +254,32 @@ export const verification = z.object({
   problem: z.string().nullable(),
 });
 
+export const report = z.object({
+  losses: count.describe('How often a worker or live objects were lost so far.'),
+  last: z
+    .object({ at: z.number(), head: count, lastAt: z.number() })
+    .nullable()
+    .describe('The last time: when it was taken over, and the last event that stood in the log by then.'),
+  lines: list(
+    z.object({
+      kind: z.enum([
+        'contract',
+        'inputs',
+        'transcript',
+        'position',
+        'effects',
+        'live objects',
+        'decisions',
+        'timers',
+        'answers',
+      ]),
+      fate: z.enum(['survived', 'rebuilt', 're-observed', 'unknown', 'lost']),
+      what: z.string(),
+      evidence: z.string().describe('How that is known.'),
+    }),
+  ),
+});
+
 /** Kinds have their own members; `core/event.ts` is their description. */
 export const event = z.looseObject({
   seq: positive,
@@ -286,6 +312,7 @@ export const errorAnswer = z.object({
 export type Row = z.output<typeof row>;
 export type Rows = z.output<typeof rows>;
 export type Inspection = z.output<typeof inspection>;
+export type Report = z.output<typeof report>;
 export type Verification = z.output<typeof verification>;
 export type Started = z.output<typeof started>;
 export type Receipt = z.output<typeof receipt>;

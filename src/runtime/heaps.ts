@@ -3,6 +3,8 @@
  *
  * K1  A live heap counts only while its digest is that of the committed image; otherwise it is thrown away.
  * K2  Images are sealed before they reach the store, and bound to their session.
+ * K3  A sandbox may notice that a heap is not what its images should have led to only when it is to move. Then the heap is
+ *     lost, and those images are passed over from there on: the next opening goes down the ladder.
  */
 
 import { OutlastError } from '../core/error.ts';
@@ -49,6 +51,8 @@ export class Heaps {
   private readonly ports: HeapPorts;
   private readonly residents = new Map<SessionId, Resident>();
   private readonly capacity: number;
+  /** Bases that are passed over (K3), and why. */
+  private readonly unfit = new Map<BlobRef, OutlastError>();
 
   constructor(ports: HeapPorts, capacity = 32) {
     this.ports = ports;
@@ -73,6 +77,8 @@ export class Heaps {
       return { rung: 'fresh', note: '', lost: [], image: null, blobs: [] };
     }
     try {
+      const unfit = this.unfit.get(chain.base.blob);
+      if (unfit) throw unfit;
       const heap = await this.ports.sandbox.restore(await this.load(session, chain), optionsOf(s));
       this.settle(session, heap, headImage(chain).digest);
       return { rung: 'exact', note: '', lost: [], image: null, blobs: [] };
@@ -96,10 +102,7 @@ export class Heaps {
     const resident = this.residents.get(session) ?? (await this.reopened(session, s));
     if (!resident) return { kind: 'aborted', reason: 'lost', message: 'the live heap is gone', output: '' };
     resident.usedAt = this.ports.clock.now();
-    resident.isMoving = true;
-    const step = await resident.heap.apply(input, signal).finally(() => {
-      resident.isMoving = false;
-    });
+    const step = await this.moving(resident, s, (heap) => heap.apply(input, signal)).catch(lostStep);
     if (step.kind === 'rest') resident.digest = step.image.digest;
     else await this.close(session);
     return step;
@@ -117,7 +120,7 @@ export class Heaps {
   async base(session: SessionId, s: State): Promise<Based> {
     const resident = this.current(session, s) ?? (await this.reopened(session, s));
     if (!resident) throw new OutlastError('internal', 'The heap that needs a new base cannot be opened.');
-    return this.store(session, await this.takeBase(resident));
+    return this.store(session, await this.moving(resident, s, (heap) => heap.base()));
   }
 
   /**
@@ -128,7 +131,7 @@ export class Heaps {
     const resident = this.current(session, s);
     const isWorthIt = resident && s.heap.chain && isWorthBasing(s.heap.chain);
     const image = isWorthIt
-      ? await this.takeBase(resident).catch((error) => this.unbased(session, error))
+      ? await this.moving(resident, s, (heap) => heap.base()).catch((error) => this.unbased(session, error))
       : null;
     await this.close(session);
     return image && this.store(session, image);
@@ -180,11 +183,20 @@ export class Heaps {
     return resident && chain && resident.digest === headImage(chain).digest ? resident : null;
   }
 
-  private async takeBase(resident: Resident): Promise<Encoded> {
+  private async moving<T>(
+    resident: Resident,
+    { heap: { chain } }: State,
+    move: (heap: LiveHeap) => Promise<T>,
+  ): Promise<T> {
     resident.isMoving = true;
-    return resident.heap.base().finally(() => {
+    try {
+      return await move(resident.heap);
+    } catch (error) {
+      if (chain && isImageLoss(error)) this.unfit.set(chain.base.blob, error); // K3
+      throw error;
+    } finally {
       resident.isMoving = false;
-    });
+    }
   }
 
   /** The images that stand will do. */
@@ -245,6 +257,11 @@ export const optionsOf = (s: State) => ({ seed: s.contract.seed, limits: s.contr
 
 export async function* each(journal: readonly JournalEntry[]): AsyncIterable<JournalEntry> {
   yield* journal;
+}
+
+function lostStep(error: unknown): HeapStep {
+  if (!isImageLoss(error)) throw error;
+  return { kind: 'aborted', reason: 'lost', message: error.message, output: '' };
 }
 
 function isImageLoss(error: unknown): error is OutlastError {

@@ -25,6 +25,7 @@ import { checkImages, type FileData } from '../core/file.ts';
 import { type Owner, parseSessionId, type SessionId, sessionId } from '../core/ids.ts';
 import type { Receipt, When } from '../core/message.ts';
 import { type Phase, phase, summarize } from '../core/phase.ts';
+import { type Report, report } from '../core/report.ts';
 import { digestOf } from '../core/slices/inbox.ts';
 import type { State } from '../core/state.ts';
 import { decode, encode } from '../core/upcast.ts';
@@ -102,6 +103,8 @@ export interface Sessions {
     options?: { digest?: string | undefined },
   ): Promise<Phase>;
   verify(session: string): Promise<Verification>;
+  /** What became of each kind of state after the last loss, as far as it is known now. */
+  report(session: string): Promise<Report>;
   /** Resolves with the phase once the session rests: nothing more happens until something comes in. */
   rest(session: string, options?: { signal?: AbortSignal }): Promise<Phase>;
 }
@@ -319,6 +322,10 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context, by: s
       const s = await stateOf(await own(id));
       const unknown = s.effects.open.filter((effect) => effect.dispatch).map((effect) => effect.id);
       return { status: s.lifetime.status === 'stopped' ? 'stopped' : 'stopping', unknown };
+    },
+
+    async report(id) {
+      return report(await stateOf(await own(id)));
     },
 
     async verify(id) {

@@ -52,7 +52,8 @@ async function openImage(
 ): Promise<{ image: 'intact' | 'damaged'; problem: string | null }> {
   try {
     const heap = await ports.sandbox.restore(await new Heaps(ports).load(session, chain), options);
-    await heap.close();
+    // A new image of it is only made once every page was hashed; who wakes a heap need not wait for that.
+    await heap.base().finally(() => heap.close());
     return { image: 'intact', problem: null };
   } catch (error) {
     if (!(error instanceof OutlastError)) throw error;

@@ -96,7 +96,11 @@ export interface Sandbox {
   prepare(source: string): Prepared;
   /** A heap that nothing has run in. */
   create(options: OpenOptions): Promise<LiveHeap>;
-  /** The exact heap of a chain, whose bytes it takes over; throws `OutlastError` `blob.forged` or `blob.missing` (the engine build) when it cannot. */
+  /**
+   * The exact heap of a chain, whose bytes it takes over; throws `OutlastError` `blob.forged` or `blob.missing` (the
+   * engine build) when it cannot. The last of the checks may come after, before anything moves the heap: then `apply`
+   * and `base` of it throw `blob.forged`.
+   */
   restore(chain: HeapChain, options: OpenOptions): Promise<LiveHeap>;
   /** Runs a journal from nothing. No effect is run: deliveries come from the journal. */
   replay(journal: AsyncIterable<JournalEntry>, options: OpenOptions): Promise<ReplayResult>;

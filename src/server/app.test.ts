@@ -188,6 +188,16 @@ describe('the calls', () => {
     expect(await http.call('verify', id)).toMatchObject({ violations: [], image: 'none', identical: null });
   });
 
+  test('the recovery report can be read at any time', async () => {
+    const id = await http.start('say hello');
+    await http.rested(id);
+    const found = await http.call('report', id);
+    expect(found).toMatchObject({ losses: 0, last: null });
+    expect(found.lines).toContainEqual(
+      expect.objectContaining({ kind: 'answers', fate: 'survived', what: 'the response of turn 1' }),
+    );
+  });
+
   test('a failed turn leaves the session awaiting input, with the reason', async () => {
     const id = await http.start('fail');
     const reason = expect.stringMatching(/will not/);

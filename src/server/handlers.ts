@@ -71,6 +71,7 @@ export const handlers: Handlers = {
   }),
 
   verify: ({ sessions, id }) => sessions.verify(id),
+  report: ({ sessions, id }) => sessions.report(id),
 
   async events({ sessions, id, query: { after, limit } }) {
     await checkCursor(sessions, id, after);

@@ -129,6 +129,7 @@ export function sequence(
         text,
         answers: state.turn?.answers ?? [],
         complete: true,
+        claims: [],
       }),
     effect(capability, tool = 'pay') {
       const call = mint.call(state.counters);

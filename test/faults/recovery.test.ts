@@ -25,6 +25,33 @@ it.each([
   expect(results(h.requests.at(-1))).toHaveLength(1);
 });
 
+it.each([
+  ['pay', 're-observed', 'done'],
+  ['post', 'unknown', 'unknown'],
+])(
+  'B007 B062 after the loss of a worker %s is reported as %s, to the person and to the model',
+  async (service, fate, status) => {
+    const h = given({
+      model: (request) =>
+        results(request).length > 0 ? say('I have sent nothing.') : calls([service, { what: 'it' }]),
+    });
+    const id = await h.start('do it');
+    await h.until(() => h.world.books.length === 1, 'a call that was taken');
+    h.restart();
+    if ((await h.rest(id)) === 'awaiting_decision') {
+      await h.done(h.api.send(id, 'and?', { when: 'now' }));
+      await h.until(() => h.requests.length > 1, 'a turn with the decision still open');
+      await h.rest(id);
+    }
+
+    const { losses, lines } = await h.done(h.api.report(id));
+    expect([losses, lines.find(({ kind }) => kind === 'effects')?.fate]).toEqual([1, fate]);
+    expect(present(h.requests[1])).toContain(`- effects, ${fate}: e1`);
+    const [response] = await events(h, id, 'response.surfaced');
+    expect(response).toMatchObject({ text: 'I have sent nothing.', claims: [{ effect: 'e1', status }] });
+  },
+);
+
 it('B018 with a full disk no effect starts, nothing claims to be saved, and it goes on when there is room', async () => {
   const h = given({ model: once(['post', { what: 'it' }]) });
   const full = new OutlastError('store.full', 'The disk is full.');

@@ -132,6 +132,45 @@ it.each(['missing', 'forged'] as const)(
   },
 );
 
+it('B057 an image that proves wrong only when its heap is to move costs one clear result, and its journal replaces it', async () => {
+  const wrong = async (): Promise<never> => {
+    throw new OutlastError('blob.forged', 'A heap image is not what was stored.');
+  };
+  let isWrong = true;
+  const doubtful: Sandbox = {
+    ...sandbox,
+    async restore(chain, options) {
+      const heap = await sandbox.restore(chain, options);
+      return isWrong ? { ...heap, apply: wrong, base: wrong } : heap;
+    },
+  };
+  const h = given({
+    sandbox: doubtful,
+    model: (request) => {
+      const got = results(request);
+      if (instructions(request).length === 1) return got.length === 0 ? cell('let n = 41; n') : say('set');
+      return got.at(-1)?.text.endsWith('42') ? say('42') : cell('n + 1');
+    },
+  });
+  const id = await h.start('set n');
+  await h.rest(id);
+  // An audit does not take the word of the image for it.
+  expect(await h.done(h.api.verify(id))).toMatchObject({ image: 'damaged', identical: false });
+  h.restart();
+  await h.tell(id, 'use n');
+
+  expect(await responses(h, id)).toEqual(['set', '42']);
+  expect(results(h.requests.at(-1)).map(({ status }) => status)).toEqual(['done', 'failed', 'done']);
+  const restored = await events(h, id, 'heap.restored');
+  expect(restored.map(({ rung }) => rung)).toEqual(['fresh', 'exact', 'replayed']);
+  // The new image is another, and is not passed over.
+  isWrong = false;
+  await h.rest(id);
+  h.restart();
+  await h.tell(id, 'use n again');
+  expect((await events(h, id, 'heap.restored')).at(-1)?.rung).toBe('exact');
+});
+
 it('B057 names that are lost for good are told before the next cell, with a new generation', async () => {
   const h = given({ sandbox, model: notebook });
   const id = await h.start('const client = new (class Client {})(); let rows = [1, 2, 3]');

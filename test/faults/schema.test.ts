@@ -1,6 +1,7 @@
 /** Versions: what another version wrote is kept, shown and never run on; what is gone is named. */
 
 import { expect, it } from 'vitest';
+import { VERSIONS } from '../../src/core/event.ts';
 import type { SessionId } from '../../src/core/ids.ts';
 import type { StoredEvent } from '../../src/store/port.ts';
 import { calls, gate, type Harness, say, tool } from '../../src/testing/harness.ts';
@@ -63,7 +64,9 @@ it('B189 a session that an older version could not run goes on where the newer o
   // The older version sees a kind that it does not know where the newer one wrote this.
   h.faulty.read = async (...args) => {
     const rows = await h.store.read(...args);
-    return rows.map((row) => (row.kind === 'response.surfaced' ? { ...row, version: 2 } : row));
+    return rows.map((row) =>
+      row.kind === 'response.surfaced' ? { ...row, version: VERSIONS['response.surfaced'] + 1 } : row,
+    );
   };
   h.restart();
   await expect(h.done(h.api.send(id, 'and now?'))).rejects.toMatchObject({ code: 'session.newer_version' });

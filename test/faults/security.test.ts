@@ -23,6 +23,7 @@ const OPERATIONS: Record<Exclude<keyof Sessions, 'start' | 'list'>, (of: Session
   ask: (of, id) => of.ask(id, 'how far?'),
   decide: (of, id) => of.decide(id, 'd1', 'done'),
   verify: (of, id) => of.verify(id),
+  report: (of, id) => of.report(id),
   rest: (of, id) => of.rest(id),
 };
 

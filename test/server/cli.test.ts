@@ -298,6 +298,8 @@ describe('the other verbs', () => {
     expect(inspected).toMatch(
       /Open decisions\n {2}d1 about e1: .+\n.+ decide ses_\w+ d1 done\n.+ d1 not-done\n/,
     );
+    const reported = (await run('report', id)).stdout;
+    expect(reported).toMatch(/unknown {5} effects {6} e1 \(POST test:\/\/bank\) may have happened or not/);
     const verified = await run('verify', id);
     expect([verified.code, verified.stdout]).toEqual([
       0,

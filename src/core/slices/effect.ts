@@ -54,6 +54,7 @@ export function intended(s: State, e: EventOf<'effect.intended'>): State {
     late: null,
     outcome: null,
     settledSeq: null,
+    outcomeSeq: null,
     evidence: null,
   };
   const added: State = {
@@ -188,9 +189,10 @@ export function evidenceReceived(s: State, e: EventOf<'evidence.received'>): Sta
   const strays = [...effect.strays, e.attempt];
   const evidence = { by: 'late' as const, note: `sending ${e.attempt} was answered late: it had happened` };
   const isTwice = e.attempt < effect.attempts;
+  const outcomeSeq = e.seq;
   const corrected: Partial<Effect> = isTwice
-    ? { strays, evidence }
-    : { strays, evidence, status: 'done', outcome };
+    ? { strays, evidence, outcomeSeq }
+    : { strays, evidence, outcomeSeq, status: 'done', outcome };
   const what = isTwice
     ? `was sent ${effect.attempts} times because nothing seemed to have arrived. A late answer says that sending ${e.attempt} did: it may stand more than once.`
     : `did happen after all: a late answer says so. ${JSON.stringify(outcome.result)}`;
@@ -245,6 +247,7 @@ function close(
     status: outcome.status,
     outcome,
     settledSeq: e.seq,
+    outcomeSeq: e.seq,
     unknownSince: null,
     evidence: evidence ?? open.evidence,
   };
@@ -261,7 +264,10 @@ const WITHDRAWN = 'withdrawn';
 
 function withdraw(s: State, open: Effect, { code, message }: Reason, e: Stamp): State {
   const outcome: Closing = { status: 'failed', code, message };
-  const withdrawn: Effect = { ...open, status: 'withdrawn', outcome, settledSeq: e.seq };
+  const withdrawn: Effect = {
+    ...open,
+    ...{ status: 'withdrawn', outcome, settledSeq: e.seq, outcomeSeq: e.seq },
+  };
   return mootDecisions(answer(move(s, withdrawn), withdrawn, e), open.id);
 }
 

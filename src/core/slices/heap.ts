@@ -16,6 +16,7 @@ import { withdrawQuestions } from './decision.ts';
 import { doneOutside, withdrawUnsent } from './effect.ts';
 import { reportToSelf } from './inbox.ts';
 import { progressed } from './lifetime.ts';
+import { objectsLost } from './loss.ts';
 import { answerCall, note, updateCall } from './turn.ts';
 
 export function cellStarted(s: State, e: EventOf<'cell.started'>): State {
@@ -112,9 +113,9 @@ export function restored(s: State, e: EventOf<'heap.restored'>): State {
     case 'exact':
       return open;
     case 'replayed':
-      return note(regenerated(open), e.note, e.at);
+      return objectsLost(note(regenerated(open), e.note, e.at), e);
     case 'fresh':
-      return hadHeap ? note(regenerated(emptied(open, e)), e.note, e.at) : open;
+      return hadHeap ? objectsLost(note(regenerated(emptied(open, e)), e.note, e.at), e) : open;
     default:
       return unreachable(e.rung);
   }

@@ -10,6 +10,7 @@ import type { State } from '../state.ts';
 import { withdrawQuestions } from './decision.ts';
 import { withdrawUnsent } from './effect.ts';
 import { abortRunningCell } from './heap.ts';
+import { workerLost } from './loss.ts';
 import { closeTurn } from './turn.ts';
 
 export function started(s: State, e: EventOf<'session.started'>): State {
@@ -22,11 +23,12 @@ export function started(s: State, e: EventOf<'session.started'>): State {
 
 export function acquired(s: State, e: EventOf<'lease.acquired'>): State {
   const crashes = e.clean ? s.lifetime.crashes : s.lifetime.crashes + 1;
-  return {
+  const held: State = {
     ...s,
     lifetime: { ...s.lifetime, epoch: e.epoch, acquiredAt: e.at, crashes },
     heap: { ...s.heap, opened: null },
   };
+  return workerLost(s, held, e);
 }
 
 /** Called by every transition that proves that the session gets ahead. */

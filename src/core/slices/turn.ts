@@ -15,6 +15,7 @@ import { withdrawQuestions } from './decision.ts';
 import { doneOutside, withdrawUnsent } from './effect.ts';
 import { abortRunningCell, noted } from './heap.ts';
 import { progressed } from './lifetime.ts';
+import { told } from './loss.ts';
 
 type Acting = Extract<Step, { phase: 'acting' }>;
 
@@ -48,7 +49,10 @@ export function stepStarted(s: State, e: EventOf<'step.started'>): State {
 
 export function modelCompleted(s: State, e: EventOf<'model.completed'>): State {
   const calls = e.parts.filter((part): part is ToolCallPart => part.type === 'tool-call');
-  const counted = progressed({ ...s, counters: { ...s.counters, call: s.counters.call + calls.length } });
+  const counted = progressed({
+    ...told(s),
+    counters: { ...s.counters, call: s.counters.call + calls.length },
+  });
   if (!s.turn) return counted;
   return {
     ...counted,
@@ -198,6 +202,7 @@ export function closeTurn(
     ...withoutWaits(closed, number, end === 'interrupted'),
     turn: null,
     lastTurn: { number, end, text, at: e.at, step: stepNumber },
+    toldSeq: end === 'interrupted' ? s.toldSeq : e.seq,
   };
 }
 

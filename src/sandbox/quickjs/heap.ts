@@ -5,8 +5,12 @@
  * Q2  A base is the XOR against the beginning of its build, a delta against the image before. A base is taken when there
  *     is none, when the deltas since have outgrown half of it (and at least 32 KiB), or when there are 64 of them:
  *     opening a heap stays cheap.
- * Q3  `wakeHeap` gives back the heap of the chain, bit for bit, or throws: every page of it was hashed, and the digest
- *     over all is the committed one.
+ * Q3  `wakeHeap` gives back the heap of the chain, bit for bit, or throws: the digest over the hashes of all its pages
+ *     is the committed one. The pages of a large base have their hashes with them (J4) and are hashed again after
+ *     waking, before anything moves the heap (`keepBook`, which throws then). Until that is done it rests on three other
+ *     checks: the reference and the seal of the stored bytes, which whoever opened them has made, and the checksum of
+ *     each piece. So an image that was changed is refused at once, as ever. What is noticed only after is one that was
+ *     packed wrongly, and memory that does not keep what is written to it: nothing has been run on it by then.
  * Q4  The copy of memory that the next delta is taken against is made after waking, before anything moves the heap
  *     (`keepBook`): who waits for the heap need not wait for it. Most of a large one is what came out of the image, as it
  *     is, and is never copied.
@@ -21,14 +25,24 @@ import type { HeapChain, HeapInput, HeapStep, OpenOptions } from '../port.ts';
 import type { Build } from './build.ts';
 import { blankInstance, bootEngine, type Engine, type Layout, wakeEngine } from './engine.ts';
 import type { Guard } from './guard.ts';
-import { encodeImage, forged, type PackedImage, readImage, unpack, unpackWhole } from './image.ts';
+import {
+  encodeImage,
+  forged,
+  type PackedImage,
+  type PageSource,
+  readImage,
+  unpack,
+  unpackWhole,
+} from './image.ts';
 import { type Instance, Stopped } from './instance.ts';
 import {
   addPages,
   adoptChunks,
+  areAsHashed,
   type Chunks,
   changedPages,
   chunksOf,
+  copyHashes,
   copyPages,
   digestOf,
   emptyBook,
@@ -37,6 +51,7 @@ import {
   notePages,
   PAGE,
   type PageBook,
+  takeHashes,
   xorChunks,
 } from './pages.ts';
 import { parseLastWords, parseSaid } from './wire.ts';
@@ -55,8 +70,8 @@ export interface Heap {
   readonly build: Build;
   readonly engine: Engine;
   readonly book: PageBook;
-  /** Pages whose copy is still to be made (Q4); null when it stands. */
-  unkept: ReadonlySet<number> | null;
+  /** Pages whose copy is still to be made (Q4), and those that are still to be hashed (Q3); null when all is done. */
+  pending: { readonly unkept: ReadonlySet<number>; readonly unproven: readonly number[] } | null;
   /** Of the images since the last base; null before the first. */
   chain: { readonly base: number; readonly deltas: number; readonly deltaBytes: number } | null;
 }
@@ -67,7 +82,7 @@ export function bootHeap(build: Build, { seed, limits }: OpenOptions): Heap {
   assert(boot !== null, 'new heaps are made of the bundled build');
   try {
     const engine = bootEngine({ module, boot }, { seed, heapMb, outputChars });
-    return { build, engine, book: emptyBook(), unkept: null, chain: null };
+    return { build, engine, book: emptyBook(), pending: null, chain: null };
   } catch (cause) {
     if (!(cause instanceof Stopped)) throw cause;
     throw new OutlastError('internal', `A heap of ${heapMb} MB could not be made: ${cause.message}`, {
@@ -102,33 +117,40 @@ export async function wakeHeap(build: Build, chain: HeapChain, prepared = prepar
   const parts = chain.parts.map((part) => readImage(part.data));
   const { layout, memoryBytes } = checkChain(chain, parts);
   if (memoryBytes < instance.c.memory.buffer.byteLength) throw forged('its memory is shorter than a new one');
-  const engine = await wakeEngine(instance, layout, memoryBytes, (memory) =>
-    fill(memory, parts as [PackedImage, ...PackedImage[]], book, filled),
-  );
+  let unproven: readonly number[] = [];
+  const engine = await wakeEngine(instance, layout, memoryBytes, async (memory) => {
+    unproven = await fill(memory, parts as [PackedImage, ...PackedImage[]], book, filled);
+  });
   if (heapDigest({ engine, book }) !== chain.digest) throw forged('its digest is another');
   const [base, ...deltas] = chain.parts.map(({ data }) => data.length) as [number, ...number[]];
   const deltaBytes = deltas.reduce((sum, bytes) => sum + bytes, 0);
-  return { build, engine, book, unkept: filled, chain: { base, deltas: deltas.length, deltaBytes } };
+  const pending = { unkept: filled, unproven };
+  return { build, engine, book, pending, chain: { base, deltas: deltas.length, deltaBytes } };
 }
 
-/** Q4. */
+/** Q3, Q4. Throws each time when the heap is not what its digest says. */
 export function keepBook(heap: Heap): void {
-  if (heap.unkept === null) return;
-  keepPages(heap.book, heap.engine.memory(), heap.unkept);
-  heap.unkept = null;
+  if (heap.pending === null) return;
+  const { unkept, unproven } = heap.pending;
+  const memory = heap.engine.memory();
+  if (!areAsHashed(heap.book, memory, unproven)) throw forged('its pages are not what their hashes say');
+  keepPages(heap.book, memory, unkept);
+  heap.pending = null;
 }
 
 /**
- * Writes the images into memory, and the hash of each page into the book. Pages that the base alone makes are hashed
- * as they arrive, while the next are inflated: a page is in the cache then, and the other cores have work.
+ * Writes the images into memory, and the hash of each page into the book; gives the pages whose hash was only read.
+ * Pages that the base alone makes are taken as they arrive, while the next are inflated: a page is in the cache then, and
+ * the other cores have work.
  */
 async function fill(
   memory: Uint8Array,
   [base, ...deltas]: readonly [PackedImage, ...PackedImage[]],
   book: PageBook,
   filled: Set<number>,
-): Promise<void> {
+): Promise<readonly number[]> {
   const arriving = unpack(base);
+  const unproven: number[] = [];
   const later = (await Promise.all(deltas.map(unpackWhole))).flat();
   const begun = new Set(filled);
   const unfinished = new Set(later.flatMap(({ pages }) => pages));
@@ -136,10 +158,14 @@ async function fill(
     addPages(memory, filled, arrived);
     adoptChunks(book, arrived, (page) => !begun.has(page) && !unfinished.has(page));
     const finished = arrived.pages.filter((page) => !unfinished.has(page));
-    hashPages(book, memory, finished);
+    if (arrived.hashes) {
+      takeHashes(book, memory, arrived.pages, arrived.hashes);
+      unproven.push(...finished);
+    } else hashPages(book, memory, finished);
   }
   for (const pages of later) addPages(memory, filled, pages);
   hashPages(book, memory, [...unfinished]);
+  return unproven;
 }
 
 /** Applies one entry and takes an image of where it led. */
@@ -215,11 +241,19 @@ function imageOf(heap: Heap, form: 'base' | 'delta', against: Chunks): Image {
   const pages = changedPages(against, memory);
   const layout = form === 'base' ? engine.layout : null;
   const head = { form, engine: build.hash, memoryBytes: memory.length, layout };
-  const data = encodeImage(head, pages, (some, content) => {
-    copyPages(memory, some, content);
-    xorChunks(against, some, content);
-  });
-  notePages(book, memory, form === 'delta' ? pages : changedPages(book.chunks, memory));
+  const content = (some: readonly number[], into: Uint8Array) => {
+    copyPages(memory, some, into);
+    xorChunks(against, some, into);
+  };
+  const encoded = (hashes: PageSource['hashes']) => encodeImage(head, pages, { content, hashes });
+  let data: Uint8Array;
+  if (form === 'delta') {
+    data = encoded(null); // It is the XOR against the book as it was.
+    notePages(book, memory, pages);
+  } else {
+    notePages(book, memory, changedPages(book.chunks, memory));
+    data = encoded((some, into) => copyHashes(book, some, into));
+  }
   return { form, engine: build.hash, digest: heapDigest(heap), data };
 }
 

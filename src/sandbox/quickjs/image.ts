@@ -6,18 +6,21 @@
  * J2  Decoding believes nothing: sizes and numbers are checked before they are used, and a bad image is `blob.forged`.
  * J3  Up to 256 pages are one stream (format 1). More are pieces that inflate side by side (format 2): a large heap wakes
  *     on all cores. Every format that was ever written is read for ever.
+ * J4  A large base also has the hash of each of its pages in memory, and a checksum over each piece (format 3). So it is
+ *     known to be the right image, and unpacked as it was packed, before its pages are hashed again: see Q3.
  */
 
-import { deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib';
+import { deflateRawSync, deflateSync, inflate, inflateRaw, inflateRawSync } from 'node:zlib';
 import { OutlastError } from '../../core/error.ts';
 import { isRecord } from '../../lib/json.ts';
 import type { Layout } from './engine.ts';
 import { HELPERS, PROTOCOL } from './guest/boot.ts';
-import { PAGE } from './pages.ts';
+import { HASH, PAGE } from './pages.ts';
 
 const MAGIC = 0x4c54554f; // "OUTL"
 const WHOLE = 1;
 const PIECES = 2;
+const HASHED = 3;
 /** Small enough that a heap of 20 MB has work for every core until the end, large enough that starting it costs little. */
 const PIECE_PAGES = 256;
 /** Pieces that are inflated while one is taken in: all cores have work, and the heap's own thread is not the last. */
@@ -35,6 +38,8 @@ export interface ImageHead {
 
 /** An image whose pages are still packed. */
 export interface PackedImage extends ImageHead {
+  /** J4. */
+  readonly isHashed: boolean;
   readonly pieces: readonly Piece[];
 }
 
@@ -49,26 +54,31 @@ export interface Pages {
   readonly pages: readonly number[];
   /** The content of the pages, one after the other. */
   readonly content: Uint8Array;
+  /** The hashes of the pages as memory has them, one after the other; null where the image has none. */
+  readonly hashes: Uint8Array | null;
 }
 
-/** Encodes an image; `write` puts the content of the named pages, one after the other, into what it is given. */
-export function encodeImage(
-  head: ImageHead,
-  pages: readonly number[],
-  write: (pages: readonly number[], content: Uint8Array) => void,
-): Uint8Array {
+/** What an image is made of. Both put what belongs to the named pages, one after the other, into what they are given. */
+export interface PageSource {
+  content(pages: readonly number[], into: Uint8Array): void;
+  /** Of a base; null in a delta, whose pages are few. */
+  readonly hashes: ((pages: readonly number[], into: Uint8Array) => void) | null;
+}
+
+export function encodeImage(head: ImageHead, pages: readonly number[], source: PageSource): Uint8Array {
+  const isSmall = pages.length <= PIECE_PAGES;
+  const { content, hashes } = isSmall ? { ...source, hashes: null } : source;
   const pieces: Buffer[] = [];
   for (let from = 0; from === 0 || from < pages.length; from += PIECE_PAGES)
-    pieces.push(pack(pages.slice(from, from + PIECE_PAGES), write));
-  const format =
-    pieces.length === 1
-      ? { format: WHOLE, protocol: PROTOCOL, pages: pages.length }
-      : {
-          format: PIECES,
-          protocol: PROTOCOL,
-          pages: pages.length,
-          pieces: pieces.map((piece) => piece.length),
-        };
+    pieces.push(pack(pages.slice(from, from + PIECE_PAGES), { content, hashes }));
+  const format = isSmall
+    ? { format: WHOLE, protocol: PROTOCOL, pages: pages.length }
+    : {
+        format: hashes ? HASHED : PIECES,
+        protocol: PROTOCOL,
+        pages: pages.length,
+        pieces: pieces.map((piece) => piece.length),
+      };
   const json = Buffer.from(JSON.stringify({ ...format, ...head }));
   const start = Buffer.alloc(8);
   start.writeUInt32LE(MAGIC, 0);
@@ -76,15 +86,16 @@ export function encodeImage(
   return Buffer.concat([start, json, ...pieces]);
 }
 
-function pack(
-  pages: readonly number[],
-  write: (pages: readonly number[], content: Uint8Array) => void,
-): Buffer {
-  const raw = Buffer.alloc(pages.length * (4 + PAGE));
+/** Bytes of a page in a piece: all numbers come first, then all hashes where there are any, then the content. */
+const pageBytes = (isHashed: boolean): number => 4 + (isHashed ? HASH : 0) + PAGE;
+
+function pack(pages: readonly number[], { content, hashes }: PageSource): Buffer {
+  const raw = Buffer.alloc(pages.length * pageBytes(hashes !== null));
   for (const [i, page] of pages.entries()) raw.writeUInt32LE(page, i * 4);
-  write(pages, raw.subarray(pages.length * 4));
+  hashes?.(pages, raw.subarray(pages.length * 4, pages.length * (4 + HASH)));
+  content(pages, raw.subarray(-pages.length * PAGE));
   // Level 1: higher levels cost many times the time for a tenth of the size, and a delta is nearly all zeros.
-  return deflateRawSync(raw, { level: 1 });
+  return hashes ? deflateSync(raw, { level: 1 }) : deflateRawSync(raw, { level: 1 });
 }
 
 /** Reads the head of an image and finds its pieces; their pages come from `unpack`. */
@@ -93,15 +104,16 @@ export function readImage(data: Uint8Array): PackedImage {
   if (bytes.length < 8 || bytes.readUInt32LE(0) !== MAGIC) throw forged('it does not begin like one');
   const end = 8 + bytes.readUInt32LE(4);
   if (end > bytes.length) throw forged('it is cut off');
-  const { head, count, pieces } = readHead(bytes.subarray(8, end));
-  return { ...head, pieces: cut(bytes.subarray(end), count, pieces) };
+  const { head, count, pieces, isHashed } = readHead(bytes.subarray(8, end));
+  return { ...head, isHashed, pieces: cut(bytes.subarray(end), count, pieces) };
 }
 
 /** The pages of an image, piece by piece and in order. The first pieces are begun at once. */
 export function unpack(image: PackedImage): AsyncGenerator<Pages, void, void> {
-  const inflate = image.pieces.length === 1 ? inflateNow : inflateBeside;
+  const { isHashed } = image;
+  const isSmall = image.pieces.length === 1 && !isHashed;
   const begin = (piece: Piece): Promise<Buffer> => {
-    const begun = inflate(piece);
+    const begun = isSmall ? inflateNow(piece) : inflateBeside(piece, isHashed);
     // It may fail while an earlier piece is awaited; whoever awaits this one is told.
     begun.catch(() => {});
     return begun;
@@ -110,7 +122,7 @@ export function unpack(image: PackedImage): AsyncGenerator<Pages, void, void> {
 }
 
 async function* arriving(
-  { memoryBytes, pieces }: PackedImage,
+  { memoryBytes, pieces, isHashed }: PackedImage,
   begun: Promise<Buffer>[],
   begin: (piece: Piece) => Promise<Buffer>,
 ): AsyncGenerator<Pages, void, void> {
@@ -119,13 +131,31 @@ async function* arriving(
     const raw = await (begun[i] as Promise<Buffer>);
     const ahead = pieces[i + AHEAD];
     if (ahead) begun.push(begin(ahead));
-    const pages = Array.from({ length: count }, (_, k) => raw.readUInt32LE(k * 4));
+    // A view of its own: by `readUInt32LE`, numbers cost a cold thread as much as their pages.
+    const numbers = new DataView(raw.buffer, raw.byteOffset, count * 4);
+    const pages: number[] = [];
+    for (let k = 0; k < count; k++) pages.push(numbers.getUint32(k * 4, true));
     for (const page of pages) {
       if (page <= last || page >= memoryBytes / PAGE) throw forged('a page lies outside of memory');
       last = page;
     }
-    yield { pages, content: raw.subarray(count * 4) };
+    const content = raw.length - count * PAGE;
+    yield {
+      pages,
+      content: raw.subarray(content),
+      hashes: isHashed ? raw.subarray(count * 4, content) : null,
+    };
   }
+}
+
+/**
+ * Packs and unpacks a few pages for nothing. What unpacks side by side is compiled when it runs for the first time, and a
+ * heap that wakes would wait for that.
+ */
+export async function rehearse(): Promise<void> {
+  const pages = Array.from({ length: PIECE_PAGES + 1 }, (_, page) => page);
+  const head = { form: 'delta', engine: '', memoryBytes: MAX_MEMORY, layout: null } as const;
+  await unpackWhole(readImage(encodeImage(head, pages, { content: () => {}, hashes: () => {} })));
 }
 
 /** All pages of an image at once. */
@@ -152,9 +182,10 @@ function readHead(bytes: Buffer): {
   readonly count: number;
   /** Bytes of each piece; null for one stream. */
   readonly pieces: readonly number[] | null;
+  readonly isHashed: boolean;
 } {
   const read = parse(bytes);
-  if (!isRecord(read) || (read.format !== WHOLE && read.format !== PIECES))
+  if (!isRecord(read) || (read.format !== WHOLE && read.format !== PIECES && read.format !== HASHED))
     throw forged('its format is not known');
   const { form, engine, memoryBytes, pages, protocol } = read;
   if (protocol !== PROTOCOL)
@@ -167,8 +198,9 @@ function readHead(bytes: Buffer): {
   if ((form !== 'base' && form !== 'delta') || typeof engine !== 'string')
     throw forged('its form is not known');
   const layout = form === 'base' ? readLayout(read.layout, memoryBytes) : null;
-  const lengths = read.format === PIECES ? readPieces(read.pieces, pages) : null;
-  return { head: { form, engine, memoryBytes, layout }, count: pages, pieces: lengths };
+  const lengths = read.format === WHOLE ? null : readPieces(read.pieces, pages);
+  const isHashed = read.format === HASHED;
+  return { head: { form, engine, memoryBytes, layout }, count: pages, pieces: lengths, isHashed };
 }
 
 function readPieces(value: unknown, pages: number): readonly number[] {
@@ -194,18 +226,21 @@ const isCount = (value: unknown, max: number): value is number =>
 /** In the calling thread: a small image is there sooner so, and a simulator sees no thread. */
 async function inflateNow({ count, data }: Piece): Promise<Buffer> {
   try {
-    return inflated(inflateRawSync(data, sized(count)), count);
+    const bytes = count * pageBytes(false);
+    return inflated(inflateRawSync(data, sized(bytes)), bytes);
   } catch (error) {
     throw unreadable(error);
   }
 }
 
-function inflateBeside({ count, data }: Piece): Promise<Buffer> {
+function inflateBeside({ count, data }: Piece, isHashed: boolean): Promise<Buffer> {
+  const bytes = count * pageBytes(isHashed);
+  const start = isHashed ? inflate : inflateRaw;
   return new Promise<Buffer>((resolve, reject) => {
-    inflateRaw(data, sized(count), (error, raw) => {
+    start(data, sized(bytes), (error, raw) => {
       if (error) return reject(unreadable(error));
       try {
-        resolve(inflated(raw, count));
+        resolve(inflated(raw, bytes));
       } catch (short) {
         reject(short);
       }
@@ -214,13 +249,12 @@ function inflateBeside({ count, data }: Piece): Promise<Buffer> {
 }
 
 /** One byte more than is wanted, so that the end of the stream is seen without another buffer. */
-function sized(count: number): { maxOutputLength: number; chunkSize: number } {
-  const length = count * (4 + PAGE);
-  return { maxOutputLength: Math.max(1, length), chunkSize: Math.max(64, length + 1) };
+function sized(bytes: number): { maxOutputLength: number; chunkSize: number } {
+  return { maxOutputLength: Math.max(1, bytes), chunkSize: Math.max(64, bytes + 1) };
 }
 
-function inflated(raw: Buffer, count: number): Buffer {
-  if (raw.length !== count * (4 + PAGE)) throw forged('pages are missing');
+function inflated(raw: Buffer, bytes: number): Buffer {
+  if (raw.length !== bytes) throw forged('pages are missing');
   // Pages are added word by word, so the first must lie on a word's edge.
   return raw.byteOffset % 4 === 0 ? raw : Buffer.from(new Uint8Array(raw).buffer);
 }

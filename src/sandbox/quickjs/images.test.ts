@@ -10,7 +10,8 @@ import { bundledModule, makeBuild } from './build.ts';
 import { fuelGuard } from './guard.ts';
 import { PROTOCOL } from './guest/boot.ts';
 import { applyToHeap, baseImage, bootHeap, keepBook, prepareHeap, wakeHeap } from './heap.ts';
-import { readImage, unpackWhole } from './image.ts';
+import { encodeImage, readImage, unpackWhole } from './image.ts';
+import { HASH, PAGE } from './pages.ts';
 import { quickjsSandbox } from './sandbox.ts';
 import { directoryShelf, memoryShelf } from './shelf.ts';
 
@@ -108,12 +109,68 @@ describe('images', () => {
 
   it('J3 that an older version wrote as one stream still open', async () => {
     const chain = await large();
-    const older = await Promise.all(
-      chain.parts.map(async ({ form, data }) => ({ form, data: await asOneStream(data) })),
-    );
-    const heap = await sandbox.restore({ ...chain, parts: older }, optionsWith());
+    const heap = await sandbox.restore({ ...chain, parts: await asOlder(chain) }, optionsWith());
     expect((await heap.base()).digest).toBe(chain.digest);
     await heap.close();
+  });
+
+  it('J3 that an older version wrote in pieces still open, and are hashed as they do', async () => {
+    const chain = await large();
+    const [base, ...deltas] = chain.parts as [HeapChain['parts'][0], ...HeapChain['parts']];
+    const older = await repacked(base.data, { isHashed: false });
+    expect(readImage(older)).toMatchObject({
+      isHashed: false,
+      pieces: { length: readImage(base.data).pieces.length },
+    });
+    const parts = [{ ...base, data: older }, ...deltas];
+    const heap = await sandbox.restore({ ...chain, parts }, optionsWith());
+    expect((await heap.base()).digest).toBe(chain.digest);
+    const spoiled = [{ ...base, data: await repacked(older, { isHashed: false, spoil: true }) }, ...deltas];
+    await expect(sandbox.restore({ ...chain, parts: spoiled }, optionsWith())).rejects.toMatchObject(FORGED);
+  });
+
+  it('J4 of a large heap have the hash of each page in memory', async () => {
+    const chain = await large();
+    const [base, delta] = chain.parts.map(({ data }) => readImage(data));
+    expect([base?.isHashed, delta?.isHashed]).toEqual([true, false]);
+    const { build } = makeBuild(bundledModule());
+    const heap = await wakeHeap(build, chain);
+    const read = Buffer.from(heap.book.hashes);
+    expect(heap.pending?.unproven.length).toBeGreaterThan(1000);
+    keepBook(heap);
+    expect(heap.pending).toBeNull();
+    // Hashed from memory, page by page, they are the same.
+    const found = await wakeHeap(build, { ...chain, parts: await asOlder(chain) });
+    expect(found.pending?.unproven).toEqual([]);
+    expect(found.book.hashes.equals(read)).toBe(true);
+  });
+
+  it('Q3 whose pages are not what their hashes say move nothing', async () => {
+    const chain = await large();
+    const [base, ...deltas] = chain.parts as [HeapChain['parts'][0], ...HeapChain['parts']];
+    const parts = [{ ...base, data: await repacked(base.data, { isHashed: true, spoil: true }) }, ...deltas];
+    const spoiled = { ...chain, parts };
+    await expect(sandbox.restore(spoiled, optionsWith())).rejects.toMatchObject(FORGED);
+    const threads = quickjsSandbox({ mode: 'thread', shelf: memoryShelf() });
+    try {
+      const copies = { ...chain, parts: parts.map((part) => ({ ...part, data: part.data.slice() })) };
+      const heap = await threads.restore(copies, optionsWith());
+      const input = { kind: 'run', cell: 'x', code: '1', at: 1 } as const;
+      for (let i = 0; i < 2; i++)
+        await expect(heap.apply(input, new AbortController().signal)).rejects.toMatchObject(FORGED);
+      await expect(heap.base()).rejects.toMatchObject(FORGED);
+    } finally {
+      await threads.close();
+    }
+  });
+
+  it('J4 whose hashes were changed do not open', async () => {
+    const chain = await large();
+    const [base, ...deltas] = chain.parts as [HeapChain['parts'][0], ...HeapChain['parts']];
+    const data = await repacked(base.data, { isHashed: true, spoilHash: true });
+    const { build } = makeBuild(bundledModule());
+    const opening = wakeHeap(build, { ...chain, parts: [{ ...base, data }, ...deltas] });
+    await expect(opening).rejects.toMatchObject(FORGED);
   });
 
   it('J2 in pieces that were changed anywhere do not open', async () => {
@@ -186,6 +243,34 @@ describe('images', () => {
 
 /** A custom section: with it the bundled engine is another build that works the same. */
 const OLD = Buffer.from([0, 5, 4, ...Buffer.from('old!')]);
+
+const FORGED = { code: 'blob.forged' };
+
+/** A large base packed again, with a bit of its pages or of their hashes turned over. */
+async function repacked(
+  data: Uint8Array,
+  how: { readonly isHashed: boolean; readonly spoil?: boolean; readonly spoilHash?: boolean },
+): Promise<Uint8Array> {
+  const { form, engine, memoryBytes, layout, ...image } = readImage(data);
+  const pieces = await unpackWhole({ form, engine, memoryBytes, layout, ...image });
+  const pages = pieces.flatMap((piece) => piece.pages);
+  const content = Buffer.concat(pieces.map((piece) => piece.content));
+  const hashes = Buffer.concat(pieces.flatMap((piece) => piece.hashes ?? []));
+  const flip = (bytes: Buffer) => bytes.writeUInt8(bytes.readUInt8(bytes.length - 9) ^ 4, bytes.length - 9);
+  if (how.spoil) flip(content);
+  if (how.spoilHash) flip(hashes);
+  const from = (bytes: Buffer, size: number) => (some: readonly number[], into: Uint8Array) => {
+    for (const [i, page] of some.entries())
+      into.set(bytes.subarray(pages.indexOf(page) * size).subarray(0, size), i * size);
+  };
+  return encodeImage({ form, engine, memoryBytes, layout }, pages, {
+    content: from(content, PAGE),
+    hashes: how.isHashed ? from(hashes, HASH) : null,
+  });
+}
+
+const asOlder = ({ parts }: HeapChain) =>
+  Promise.all(parts.map(async ({ form, data }) => ({ form, data: await asOneStream(data) })));
 
 /** The image as format 1 has it, whatever its size. */
 async function asOneStream(data: Uint8Array): Promise<Uint8Array> {

@@ -14,6 +14,7 @@ import {
   baseImage,
   bootHeap,
   type Heap,
+  keepBook,
   type ReplayStep,
   replayOnHeap,
   wakeHeap,
@@ -32,7 +33,9 @@ export async function restoreInline(
   chain: HeapChain,
   options: OpenOptions,
 ): Promise<InlineHeap> {
-  return inlineHeap(await wakeHeap(build, chain), options);
+  const heap = await wakeHeap(build, chain);
+  keepBook(heap);
+  return inlineHeap(heap, options);
 }
 
 function inlineHeap(opened: Heap, { limits }: OpenOptions): InlineHeap {

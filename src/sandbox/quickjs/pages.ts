@@ -13,7 +13,7 @@ const CHUNK = 65536;
 const PER_CHUNK = CHUNK / PAGE;
 const WORDS = PAGE / 4;
 /** Bytes of SHA-256 kept of each page. */
-const HASH = 16;
+export const HASH = 16;
 
 const ZERO = Buffer.alloc(CHUNK);
 
@@ -142,14 +142,52 @@ export function keepPages(book: PageBook, memory: Uint8Array, pages: Iterable<nu
 }
 
 /** Writes the hashes of the named pages of memory into the book. */
-export function hashPages(book: PageBook, memory: Uint8Array, pages: readonly number[]): void {
-  const room = (memory.length / PAGE) * HASH;
-  if (book.hashes.length < room) book.hashes = Buffer.concat([book.hashes], room);
+export function hashPages(
+  book: Pick<PageBook, 'hashes'>,
+  memory: Uint8Array,
+  pages: readonly number[],
+): void {
+  makeRoom(book, memory);
   for (const page of pages) {
     const content = memory.subarray(page * PAGE, page * PAGE + PAGE);
     if (ZERO.compare(content, 0, PAGE, 0, PAGE) === 0) book.hashes.fill(0, page * HASH, page * HASH + HASH);
     else book.hashes.write(hash('sha256', content, 'binary'), page * HASH, HASH, 'binary');
   }
+}
+
+/** Writes hashes into the book that are known already, one after the other. */
+export function takeHashes(
+  book: PageBook,
+  memory: Uint8Array,
+  pages: readonly number[],
+  hashes: Uint8Array,
+): void {
+  makeRoom(book, memory);
+  for (let i = 0; i < pages.length; ) {
+    // A run of pages at once.
+    const start = i;
+    const page = pages[start] as number;
+    while (i < pages.length && pages[i] === page + i - start) i++;
+    book.hashes.set(hashes.subarray(start * HASH, i * HASH), page * HASH);
+  }
+}
+
+/** The hashes of the named pages as the book has them, one after the other. */
+export function copyHashes({ hashes }: PageBook, pages: readonly number[], into: Uint8Array): void {
+  for (const [i, page] of pages.entries())
+    into.set(hashes.subarray(page * HASH, page * HASH + HASH), i * HASH);
+}
+
+/** Whether the named pages of memory have the hashes that the book says. */
+export function areAsHashed({ hashes }: PageBook, memory: Uint8Array, pages: readonly number[]): boolean {
+  const found = { hashes: Buffer.from(hashes) };
+  hashPages(found, memory, pages);
+  return found.hashes.equals(hashes);
+}
+
+function makeRoom(book: Pick<PageBook, 'hashes'>, memory: Uint8Array): void {
+  const room = (memory.length / PAGE) * HASH;
+  if (book.hashes.length < room) book.hashes = Buffer.concat([book.hashes], room);
 }
 
 /** The digest over all pages of memory as the book has it, and over what else `what` says of the heap. */

@@ -196,7 +196,23 @@ export function transcript(decide) {
   function surfaced(e) {
     hush();
     const cut = e.complete ? '' : el('footer', {}, 'cut off at the output limit');
-    add(el('article', { class: 'response' }, el('p', { class: 'said' }, e.text), cut));
+    add(el('article', { class: 'response' }, el('p', { class: 'said' }, e.text), cut, claimed(e.claims)));
+  }
+
+  /** What stands outside by the ledger, whatever the words above say. */
+  function claimed(claims) {
+    if (claims.length === 0) return '';
+    const rows = claims.map(({ effect, target, status, receipt }) =>
+      el(
+        'li',
+        { title: target },
+        el('span', { class: 'id' }, effect),
+        el('span', { class: 'target' }, shortTarget(target)),
+        statusBadge(status),
+        receipt === null ? '' : el('span', { class: 'how' }, receipt),
+      ),
+    );
+    return el('ul', { class: 'claims', 'aria-label': 'What stands outside, by the ledger' }, ...rows);
   }
 
   const tell = {
@@ -231,7 +247,7 @@ export function transcript(decide) {
     'response.surfaced': surfaced,
     'turn.failed': (e) => {
       hush();
-      note(`Turn ${e.turn} failed: ${e.reason}`, 'bad');
+      note(`Turn ${e.turn} failed: ${e.reason}`, 'bad').append(claimed(e.claims));
     },
     'turn.interrupted': (e) => {
       hush();

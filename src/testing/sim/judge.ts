@@ -3,10 +3,10 @@
  * but the fold and the invariants.
  */
 
-import type { Event, ForeignEvent } from '../../core/event.ts';
+import type { Event, EventOf, ForeignEvent } from '../../core/event.ts';
 import { evolve, initialState } from '../../core/evolve.ts';
 import { InvariantChecker } from '../../core/invariant.ts';
-import type { State } from '../../core/state.ts';
+import { type State, unknownEffects } from '../../core/state.ts';
 import type { Scenario } from './scenarios.ts';
 import { SERVICES, type World } from './world.ts';
 
@@ -31,6 +31,8 @@ export class Witness {
   private readonly world: World;
   private readonly checker = new InvariantChecker();
   private folded: State = initialState;
+  /** What a person was last told of each effect. */
+  private readonly told = new Map<string, string>();
   private held = false;
   /** The generation that a message `now` should have ended, and when it came. */
   private superseded: { readonly turn: number; readonly step: number; readonly at: number } | null = null;
@@ -54,6 +56,7 @@ export class Witness {
         if (event.evidence === 'audited') this.transientIsTold(event.effect, event.note, event.seq);
       }
       if (event.kind === 'response.surfaced') this.personIsTold(event.text, event.seq);
+      if (event.kind === 'response.surfaced' || event.kind === 'turn.failed') this.claimed(event);
     }
   }
 
@@ -127,6 +130,26 @@ export class Witness {
     const wrong = (status === 'done' && !stands) || ((status === 'failed' || status === 'absent') && stands);
     if (wrong)
       this.untrue.push(`${seq}: the ledger says ${id} ${status}, the books ${stands ? 'have' : 'lack'} it`);
+  }
+
+  /** What goes out beside a text against the books; of what is unknown nothing is claimed, and it must be named. */
+  private claimed({ claims, seq }: EventOf<'response.surfaced' | 'turn.failed'>): void {
+    for (const { effect: id, status } of claims) {
+      const claim = status === 'withdrawn' ? 'failed' : status;
+      this.ledgerSays(id, claim, seq);
+    }
+    const named = new Map(claims.map(({ effect, status }) => [effect, status]));
+    for (const { id, capability } of unknownEffects(this.folded)) {
+      if (capability.kind !== 'read' && named.get(id) !== 'unknown')
+        this.untrue.push(`${seq}: ${id} is unknown, and the person is not told`);
+    }
+    for (const [id, status] of named) this.told.set(id, status);
+    for (const { id, capability, status } of this.folded.effects.closed) {
+      if (capability.kind !== 'read' && this.told.get(id) !== status)
+        this.untrue.push(
+          `${seq}: ${id} is ${status}, and the person was told ${this.told.get(id) ?? 'nothing'}`,
+        );
+    }
   }
 
   /** Responses of the scenarios name a service and what became of it, one a line. */

@@ -10,6 +10,7 @@ import type { Where } from './hunt.ts';
 import type { Edit } from './patch-hook.ts';
 import { EFFECT_PATCHES } from './patches/effects.ts';
 import { HOLDER_PATCHES } from './patches/holders.ts';
+import { TOLD_PATCHES } from './patches/told.ts';
 import { WORK_PATCHES } from './patches/work.ts';
 
 export interface Patch {
@@ -18,4 +19,9 @@ export interface Patch {
   readonly edits: readonly Edit[];
 }
 
-export const PATCHES: readonly Patch[] = [...EFFECT_PATCHES, ...HOLDER_PATCHES, ...WORK_PATCHES];
+export const PATCHES: readonly Patch[] = [
+  ...EFFECT_PATCHES,
+  ...HOLDER_PATCHES,
+  ...TOLD_PATCHES,
+  ...WORK_PATCHES,
+];

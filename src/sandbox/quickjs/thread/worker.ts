@@ -21,6 +21,7 @@ import {
   replayOnHeap,
   wakeHeap,
 } from '../heap.ts';
+import { rehearse } from '../image.ts';
 import { type Answer, type Notice, PHASE, REPLAY_PATIENCE, type Request, SHARED } from './messages.ts';
 
 const { shared } = workerData as { shared: Int32Array };
@@ -54,9 +55,10 @@ async function answer(request: Request): Promise<Answer> {
   }
 }
 
-function prepare(build: Build): void {
+async function prepare(build: Build): Promise<void> {
   try {
     prepared = prepareHeap(build);
+    await rehearse();
   } catch {
     prepared = null; // Whoever restores a heap here is told why.
   }
@@ -72,6 +74,15 @@ function takePrepared({ hash }: Build): Prepared | undefined {
 function live(): Heap {
   assert(heap !== null, 'a heap is opened before it is used');
   return heap;
+}
+
+/** While the owner commits that the heap is back; a cell that comes first does it itself. */
+function keep(woken: Heap): void {
+  try {
+    keepBook(woken);
+  } catch {
+    // Whoever moves the heap is told.
+  }
 }
 
 /** A guard that also tells the owner that the guest runs now. */
@@ -112,6 +123,5 @@ parentPort?.on('message', async (request: Request | Notice) => {
   const said = await answer(request).catch(failed);
   Atomics.store(shared, SHARED.phase, PHASE.waiting);
   parentPort?.postMessage(said, transferable(said));
-  // While the owner commits that the heap is back; a cell that comes first does it itself.
-  if (request.ask === 'restore' && heap) setImmediate(keepBook, heap);
+  if (request.ask === 'restore' && heap) setImmediate(keep, heap);
 });

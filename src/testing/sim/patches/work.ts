@@ -55,9 +55,9 @@ export const WORK_PATCHES: readonly Patch[] = [
     edits: [
       {
         file: LIFETIME,
-        find: 'heap: { ...s.heap, opened: null },\n    };\n}\n/** Called',
+        find: 'heap: { ...s.heap, opened: null },\n    };\n    return workerLost',
         replace:
-          "heap: { ...s.heap, opened: null },\n        inbox: s.turn ? { ...s.inbox, unread: [...s.transcript.filter((item) => item.kind === 'message').slice(-1).map((item) => item.message), ...s.inbox.unread] } : s.inbox,\n    };\n}\n/** Called",
+          "heap: { ...s.heap, opened: null },\n        inbox: s.turn ? { ...s.inbox, unread: [...s.transcript.filter((item) => item.kind === 'message').slice(-1).map((item) => item.message), ...s.inbox.unread] } : s.inbox,\n    };\n    return workerLost",
       },
     ],
   },

@@ -1,0 +1,51 @@
+/**
+ * What stands outside, as the ledger knows it when something is told to a person. It goes out beside the text, so that
+ * a person reads "done (receipt …)" or "unknown" whatever the prose says. Pure.
+ *
+ * K1  A claim is rendered from a settlement and from nothing else; no word of a model enters it.
+ * K2  A write is named with its first settled status once, again when late evidence corrects it, and for as long as it
+ *     is open each time: nothing that a person has been told ends in silence.
+ */
+
+import { oneLine } from '../lib/text.ts';
+import { writes } from './capability.ts';
+import type { EffectId } from './ids.ts';
+import { type Effect, type EffectStatus, isUnknown, type State } from './state.ts';
+
+export interface Claim {
+  readonly effect: EffectId;
+  readonly tool: string;
+  readonly target: string;
+  /** `dispatched`: it has left, and its answer is still waited for. `withdrawn`: it was never sent, and will not be. */
+  readonly status: EffectStatus;
+  /** What the service answered, in one line; of what failed or is unknown, why. Null where there is nothing to say. */
+  readonly receipt: string | null;
+}
+
+/** Of more, the newest are named; the ledger has them all. */
+const MOST = 100;
+
+/** Every write that is open, or has come to its end since a person was last told. */
+export function claims(s: State): readonly Claim[] {
+  const isNews = ({ outcomeSeq }: Effect): boolean => outcomeSeq !== null && outcomeSeq > s.toldSeq;
+  return [...s.effects.closed.filter(isNews), ...s.effects.open]
+    .filter(({ capability }) => writes(capability))
+    .slice(-MOST)
+    .map((effect) => claim(effect, s.lifetime.epoch));
+}
+
+function claim(effect: Effect, epoch: number): Claim {
+  const { id, tool, target } = effect;
+  const status = isUnknown(effect, epoch) ? 'unknown' : effect.status;
+  return { effect: id, tool, target, status, receipt: receiptOf(effect) };
+}
+
+/** Long enough for a receipt number and its amount. */
+const RECEIPT_CHARS = 160;
+
+function receiptOf({ outcome, unknownReason, evidence }: Effect): string | null {
+  const how = evidence === null ? '' : ` (${evidence.note})`;
+  if (outcome?.status === 'done') return oneLine(JSON.stringify(outcome.result) + how, RECEIPT_CHARS);
+  if (outcome?.status === 'failed') return oneLine(outcome.message + how, RECEIPT_CHARS);
+  return unknownReason === null ? null : oneLine(unknownReason, RECEIPT_CHARS);
+}

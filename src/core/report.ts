@@ -1,0 +1,201 @@
+/**
+ * The recovery report: what became of each kind of state, and how that is known. Pure; the model reads it before its
+ * next step, a person at any time.
+ *
+ * P1  A line says `survived` only of what is read from the log or a verified image, `re-observed` only where the outside
+ *     was looked at or answered again, and `unknown` of whatever nobody has evidence for.
+ * P2  Nothing that was lost is left out: a reply cut short, a cell that runs again, live objects by name.
+ */
+
+import { unreachable } from '../lib/assert.ts';
+import type { EffectId } from './ids.ts';
+import { type Effect, isUnknown, type Loss, openDecisions, type State } from './state.ts';
+
+export type Fate = 'survived' | 'rebuilt' | 're-observed' | 'unknown' | 'lost';
+
+/** The kinds of state that a session has. */
+export type StateKind =
+  | 'contract'
+  | 'inputs'
+  | 'transcript'
+  | 'position'
+  | 'effects'
+  | 'live objects'
+  | 'decisions'
+  | 'timers'
+  | 'answers';
+
+export interface ReportLine {
+  readonly kind: StateKind;
+  readonly fate: Fate;
+  /** What it is about, in words. */
+  readonly what: string;
+  /** How that is known. */
+  readonly evidence: string;
+}
+
+export interface Report {
+  /** How often something was lost so far: a worker, or live objects. */
+  readonly losses: number;
+  /** The last time: when it was taken over, and what stood in the log by then. Null while nothing ever was lost. */
+  readonly last: { readonly at: number; readonly head: number; readonly lastAt: number } | null;
+  readonly lines: readonly ReportLine[];
+}
+
+/** As of this state: asked again after more evidence has come in, it says more. */
+export function report(s: State): Report {
+  const { loss } = s;
+  return {
+    losses: loss?.count ?? 0,
+    last: loss && { at: loss.at, head: loss.head, lastAt: loss.lastAt },
+    lines: [
+      line('contract', 'survived', 'objective, instructions and limits', 'read from the log, word for word'),
+      inputs(s),
+      ...transcript(s, loss),
+      line('position', 'rebuilt', positionOf(s), `folded from ${s.head} events`),
+      ...effects(s, loss),
+      ...liveObjects(s, loss),
+      ...decisions(s),
+      ...s.timers.map(({ id, due }) =>
+        line('timers', 'survived', `${id}, until ${new Date(due).toISOString()}`, 'an instant in the log'),
+      ),
+      ...answers(s),
+    ],
+  };
+}
+
+const line = (kind: StateKind, fate: Fate, what: string, evidence: string): ReportLine => ({
+  kind,
+  fate,
+  what,
+  evidence,
+});
+
+function inputs({ counters, inbox }: State): ReportLine {
+  const unread = inbox.unread.filter(({ from }) => from === 'person').length;
+  const waiting = unread === 0 ? 'all of them read' : `${unread} not read yet`;
+  return line(
+    'inputs',
+    'survived',
+    `${counted(counters.message, 'message')}, ${waiting}`,
+    'read from the log',
+  );
+}
+
+function transcript({ transcript: items }: State, loss: Loss | null): readonly ReportLine[] {
+  const kept = line(
+    'transcript',
+    'survived',
+    counted(items.length, 'item'),
+    'read from the log, byte for byte',
+  );
+  if (loss === null || loss.step === null) return [kept];
+  const what = `the reply of step ${loss.step}, which was being written`;
+  return [kept, line('transcript', 'lost', what, 'no reply stands in the log; the model is asked again')];
+}
+
+function positionOf({ turn, turns, lifetime }: State): string {
+  const where = turn ? `turn ${turn.number}, step ${turn.steps}` : `after turn ${turns}`;
+  return `${where}, epoch ${lifetime.epoch}`;
+}
+
+function effects(s: State, loss: Loss | null): readonly ReportLine[] {
+  const inFlight = new Set<EffectId>(loss?.effects ?? []);
+  const looked = [...s.effects.closed.filter(({ id }) => inFlight.has(id)), ...s.effects.open];
+  const settled = s.effects.closed.length - s.effects.closed.filter(({ id }) => inFlight.has(id)).length;
+  const kept =
+    settled === 0
+      ? []
+      : [
+          line(
+            'effects',
+            'survived',
+            counted(settled, 'settled effect'),
+            'their settlements stand in the log',
+          ),
+        ];
+  return [...kept, ...looked.map((effect) => effectLine(effect, s.lifetime.epoch, inFlight.has(effect.id)))];
+}
+
+function effectLine(effect: Effect, epoch: number, wasInFlight: boolean): ReportLine {
+  const { id, target, evidence, attempts } = effect;
+  const say = (fate: Fate, state: string, how: string): ReportLine =>
+    line('effects', fate, `${id} (${target}) ${state}`, how);
+  if (isUnknown(effect, epoch)) {
+    const why = effect.unknownReason ?? 'it was sent, and no answer was saved before the worker was lost';
+    return say('unknown', 'may have happened or not', why);
+  }
+  const again = `sent ${attempts === 1 ? 'once' : `${attempts} times`}`;
+  switch (effect.status) {
+    case 'intended':
+      return attempts === 0
+        ? say('survived', 'is not sent yet', 'no dispatch mark stands in the log, so it was never sent')
+        : say('re-observed', 'did not happen, and is still to be sent', evidence?.note ?? again);
+    case 'dispatched':
+      return say('unknown', 'has left, and its answer is waited for', again);
+    case 'unknown':
+      return say('unknown', 'may have happened or not', effect.unknownReason ?? again);
+    case 'withdrawn':
+      return say('survived', 'was never sent and will not be', effect.outcome ? 'withdrawn' : again);
+    case 'done':
+    case 'failed':
+      return say(
+        wasInFlight ? 're-observed' : 'survived',
+        effect.status === 'done' ? 'is done' : 'has failed',
+        evidence?.note ?? `answered; ${again}`,
+      );
+    default:
+      return unreachable(effect.status);
+  }
+}
+
+function liveObjects({ heap, lifetime }: State, loss: Loss | null): readonly ReportLine[] {
+  const { restored, live, chain, opened } = heap;
+  const say = (fate: Fate, what: string, how: string): ReportLine => line('live objects', fate, what, how);
+  const rerun =
+    loss === null || loss.cell === null
+      ? []
+      : [
+          say(
+            'lost',
+            `what ${loss.cell} had done so far inside the sandbox`,
+            'it has no image; it runs again from its start',
+          ),
+        ];
+  if (chain === null && (restored === null || restored.lost.length === 0)) return rerun;
+  const names = live.map(({ name }) => name);
+  const all = names.length === 0 ? 'the heap, without names' : listed(names);
+  const since = loss !== null && restored !== null && restored.at >= loss.at;
+  if (opened !== lifetime.epoch && !since) {
+    return [say('survived', all, 'the image stands in the store; it is opened when it is needed'), ...rerun];
+  }
+  const lost = (restored?.lost ?? []).map(({ name, type, cell, why }) =>
+    say('lost', `${name} (${type}, made by ${cell})`, why),
+  );
+  const how = restored?.note || 'the image that the log names, checked by its digest';
+  const fate: Fate = restored?.rung === 'replayed' ? 'rebuilt' : 'survived';
+  return [...(chain === null || restored?.rung === 'fresh' ? [] : [say(fate, all, how)]), ...lost, ...rerun];
+}
+
+function decisions(s: State): readonly ReportLine[] {
+  return openDecisions(s).map(({ id, effect }) => {
+    const about = effect === null ? 'asked by the work' : `about ${effect}`;
+    return line('decisions', 'survived', `${id}, ${about}, still to be decided`, 'read from the log');
+  });
+}
+
+function answers({ lastTurn }: State): readonly ReportLine[] {
+  if (lastTurn?.end !== 'surfaced') return [];
+  return [
+    line('answers', 'survived', `the response of turn ${lastTurn.number}`, 'readers go on from their offset'),
+  ];
+}
+
+const counted = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
+
+/** Of very many names the first ones: `inspect` has them all. */
+function listed(names: readonly string[]): string {
+  const most = 40;
+  const more = names.length > most ? ` and ${names.length - most} more` : '';
+  return names.slice(0, most).join(', ') + more;
+}
