@@ -17,6 +17,7 @@ export { type Model, ModelError, type ModelReply, type ReplyPart } from './model
 export { chooseModel, providerModel } from './models/providers.ts';
 export { scriptedPlanner } from './models/scripted/planner.ts';
 export type { ApprovalRequest, Approver } from './runtime/approver.ts';
+export type { Inbox, InboxItem } from './runtime/inbox.ts';
 export type { Inspection, LedgerRow } from './runtime/inspect.ts';
 export type { Outlast, SendOptions, Sessions, Started, StartRequest, Stopped } from './runtime/runtime.ts';
 export type { Verification } from './runtime/verify.ts';

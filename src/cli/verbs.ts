@@ -121,6 +121,19 @@ Examples:
     load: () => import('./list.ts'),
   },
   {
+    name: 'inbox',
+    summary: 'everything that awaits a person, over all your sessions',
+    args: [],
+    help: `What is asked, why, what is known, since when, until when, and what happens on each answer. Exit code 5 says
+that something waits.
+
+Examples:
+  outlast inbox
+  outlast inbox --json | jq '.items[] | select(.about == "approval")'`,
+    isRemote: true,
+    load: () => import('./inbox.ts'),
+  },
+  {
     name: 'inspect',
     summary: 'a session in one look: phase, ledger, live objects, questions',
     args: [SESSION],

@@ -21,6 +21,7 @@ import { type EventsPage, pathOf } from '../protocol/routes.ts';
 import type {
   Asked,
   Health,
+  Inbox,
   Inspection,
   PhaseAnswer,
   Receipt,
@@ -88,6 +89,8 @@ export interface Client {
   ): Promise<PhaseAnswer>;
   verify(session: string, options?: Waiting): Promise<Verification>;
   report(session: string, options?: Waiting): Promise<Report>;
+  /** Everything that awaits a person, over all sessions. */
+  inbox(query?: { after?: string; limit?: number } & Waiting): Promise<Inbox>;
   health(options?: Waiting): Promise<Health>;
 }
 
@@ -136,6 +139,7 @@ export function client({ url, token, fetch = globalThis.fetch }: ClientOptions):
         ...options,
       }),
     verify: (session, options = {}) => request(to, { path: pathOf('verify', session), body: {}, ...options }),
+    inbox: ({ signal, ...query } = {}) => request(to, { path: pathOf('inbox'), query, ...given({ signal }) }),
     report: (session, options = {}) => request(to, { path: pathOf('report', session), ...options }),
     health: (options = {}) => request(to, { path: pathOf('health'), ...options }),
   };

@@ -108,6 +108,11 @@ export const listQuery = z.strictObject({
   limit: number(1, 500).default(50),
 });
 
+export const inboxQuery = z.strictObject({
+  after: z.string().optional().describe('The last session of the page before.'),
+  limit: number(1, 500).default(50).describe('Sessions of a page; a stream has no limit.'),
+});
+
 export const inspectQuery = z.strictObject({
   waitMs: number(0, 60_000).default(0).describe('Answer once the session rests, or after so long.'),
 });
@@ -254,6 +259,28 @@ export const verification = z.object({
   problem: z.string().nullable(),
 });
 
+export const inbox = z.object({
+  items: list(
+    z.object({
+      session: z.string(),
+      title: z.string(),
+      id: z.string().describe('The decision; `resume` where the answer is to resume the session.'),
+      about: z.enum(['approval', 'unknown', 'question', 'quarantine']),
+      effect: z.string().nullable(),
+      question: z.string(),
+      why: z.string(),
+      evidence: list(z.string()),
+      since: z.number(),
+      expiresAt: z.number().nullable().describe('From then on it can be answered no more.'),
+      answers: list(z.object({ answer: z.string(), brings: z.string().describe('What happens on it.') })),
+      choices: list(z.string()).describe('Of a question: the answers that are offered.'),
+      action: z.object({ tool: z.string(), target: z.string(), args: z.unknown() }).nullable(),
+      digest: z.string().nullable().describe('Of an approval: the action that it is about.'),
+    }),
+  ),
+  after: z.string().nullable().describe('Ask for the next page with it; null at the end.'),
+});
+
 export const report = z.object({
   losses: count.describe('How often a worker or live objects were lost so far.'),
   last: z
@@ -312,6 +339,7 @@ export const errorAnswer = z.object({
 export type Row = z.output<typeof row>;
 export type Rows = z.output<typeof rows>;
 export type Inspection = z.output<typeof inspection>;
+export type Inbox = z.output<typeof inbox>;
 export type Report = z.output<typeof report>;
 export type Verification = z.output<typeof verification>;
 export type Started = z.output<typeof started>;

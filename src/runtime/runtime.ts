@@ -39,6 +39,7 @@ import { type Asked, ask } from './ask.ts';
 import { sealFile } from './files.ts';
 import { follow, type Whisper } from './follow.ts';
 import { Heaps } from './heaps.ts';
+import { type Inbox, type InboxItem, inbox, watchInbox } from './inbox.ts';
 import { type Appended, appendInput, stamp } from './input.ts';
 import { type Inspection, inspect } from './inspect.ts';
 import { Leftovers } from './leftovers.ts';
@@ -102,6 +103,10 @@ export interface Sessions {
     text?: string,
     options?: { digest?: string | undefined },
   ): Promise<Phase>;
+  /** Everything that awaits a person, over all sessions of this owner. */
+  inbox(query?: { after?: string; limit?: number }): Promise<Inbox>;
+  /** The whole inbox at once, and again whenever it changes; ends when `signal` aborts. */
+  watchInbox(options?: { signal?: AbortSignal }): AsyncGenerator<readonly InboxItem[], void, void>;
   verify(session: string): Promise<Verification>;
   /** What became of each kind of state after the last loss, as far as it is known now. */
   report(session: string): Promise<Report>;
@@ -323,6 +328,17 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context, by: s
       const unknown = s.effects.open.filter((effect) => effect.dispatch).map((effect) => effect.id);
       return { status: s.lifetime.status === 'stopped' ? 'stopped' : 'stopping', unknown };
     },
+
+    async inbox({ after, limit = 50 } = {}) {
+      const page = { limit: Math.min(Math.max(1, limit), 500) };
+      return inbox(
+        owner,
+        { ...ports, stateOf },
+        after === undefined ? page : { ...page, after: await own(after) },
+      );
+    },
+
+    watchInbox: ({ signal } = {}) => watchInbox(owner, { ...ports, stateOf }, signal),
 
     async report(id) {
       return report(await stateOf(await own(id)));

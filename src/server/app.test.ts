@@ -317,7 +317,7 @@ describe('refusals', () => {
     for (const path of [`/v1/sessions/${id}/fork`, '/v1/nothing', '/../etc/passwd']) {
       expect(await refusal(http.post(path))).toMatchObject({ status: 404, code: 'route.unknown' });
     }
-    expect(await refusal(http.get('/v1/inbox'))).toMatchObject({ status: 404, code: 'route.unknown' });
+    expect(await refusal(http.get('/v1/outbox'))).toMatchObject({ status: 404, code: 'route.unknown' });
   });
 
   test('a failure inside tells nothing of the inside, and is reported', async () => {

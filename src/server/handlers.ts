@@ -70,6 +70,8 @@ export const handlers: Handlers = {
     ...(await sessions.stop(id, waitMs === undefined ? {} : { waitMs })),
   }),
 
+  inbox: ({ sessions, query: { after, limit } }) =>
+    sessions.inbox({ limit, ...(after === undefined ? {} : { after }) }),
   verify: ({ sessions, id }) => sessions.verify(id),
   report: ({ sessions, id }) => sessions.report(id),
 

@@ -298,6 +298,13 @@ describe('the other verbs', () => {
     expect(inspected).toMatch(
       /Open decisions\n {2}d1 about e1: .+\n.+ decide ses_\w+ d1 done\n.+ d1 not-done\n/,
     );
+    const inbox = await run('inbox');
+    expect([inbox.code, inbox.stdout]).toEqual([
+      5,
+      expect.stringMatching(
+        /unknown {2}pay {2}ses_\w+ d1, .+\n {2}Did e1 happen\?.+ decide ses_\w+ d1 not-done\n/s,
+      ),
+    ]);
     const reported = (await run('report', id)).stdout;
     expect(reported).toMatch(/unknown {5} effects {6} e1 \(POST test:\/\/bank\) may have happened or not/);
     const verified = await run('verify', id);
