@@ -145,6 +145,23 @@ describe('against a world at hand', () => {
     expect(await open.getByLabel('Words').getAttribute('placeholder')).toBe('your answer');
   });
 
+  test('the inbox gathers what awaits a person from all sessions, and is answered in place', async () => {
+    await serve();
+    for (const message of ['pay', 'refund', 'choose red|blue']) {
+      const { session } = await outlast.start({ message, persist: true });
+      expect(await outlast.rest(session)).toBe('awaiting_decision');
+    }
+    await page.goto(listening.url);
+    await page.locator('#inbox', { hasText: 'Inbox (3)' }).click();
+    const cards = page.locator('.inbox .question');
+    await cards.filter({ hasText: 'the line was cut' }).getByRole('button', { name: 'not done' }).waitFor();
+    await cards.filter({ hasText: 'it was never sent' }).getByRole('button', { name: 'approve' }).click();
+    await page.locator('#inbox', { hasText: 'Inbox (2)' }).waitFor();
+    await cards.getByRole('button', { name: 'red' }).click();
+    await page.locator('#inbox', { hasText: 'Inbox (1)' }).waitFor();
+    expect(await cards.count()).toBe(1);
+  });
+
   test('text is seen while it is written, and once it stands only once', async () => {
     await serve();
     const { session } = await outlast.start({ message: 'say hello', persist: true });
