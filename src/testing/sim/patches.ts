@@ -8,6 +8,7 @@
 
 import type { Where } from './hunt.ts';
 import type { Edit } from './patch-hook.ts';
+import { APPROVAL_PATCHES } from './patches/approvals.ts';
 import { EFFECT_PATCHES } from './patches/effects.ts';
 import { HOLDER_PATCHES } from './patches/holders.ts';
 import { WORK_PATCHES } from './patches/work.ts';
@@ -18,4 +19,9 @@ export interface Patch {
   readonly edits: readonly Edit[];
 }
 
-export const PATCHES: readonly Patch[] = [...EFFECT_PATCHES, ...HOLDER_PATCHES, ...WORK_PATCHES];
+export const PATCHES: readonly Patch[] = [
+  ...EFFECT_PATCHES,
+  ...APPROVAL_PATCHES,
+  ...HOLDER_PATCHES,
+  ...WORK_PATCHES,
+];
