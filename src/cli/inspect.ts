@@ -71,10 +71,10 @@ function decisions({ id, decisions }: Inspection, paint: Paint): string[] {
     paint.bold(paint.yellow('Open decisions')),
     ...decisions.flatMap((decision) => [
       `${INDENT}${paint.bold(decision.id)} ${decision.effect === null ? 'is asked' : `about ${decision.effect}`}: ${clean(decision.question)}`,
-      ...asking(decision).map((line) => `${INDENT}  ${paint.dim(line)}`),
       ...answersTo(decision).map(
         (answer) => `${INDENT}  ${paint.dim(`${COMMAND} decide ${id} ${decision.id} ${answer}`)}`,
       ),
+      ...asking(decision).map((line) => `${INDENT}  ${paint.dim(line)}`),
     ]),
   ];
 }

@@ -186,13 +186,10 @@ export function answer(
   const { expiresAt } = decision;
   if (expiresAt !== null && (decision.expired || now >= expiresAt)) {
     const instant = new Date(expiresAt).toISOString();
-    throw new OutlastError(
-      'decision.expired',
-      `${id} could be answered until ${instant}; nothing was sent.`,
-      {
-        next: 'ask for it again, if it is still wanted: outlast send ID "…"',
-      },
-    );
+    const nothing = decision.about === 'approval' ? ' Nothing was sent.' : '';
+    throw new OutlastError('decision.expired', `${id} could be answered until ${instant}.${nothing}`, {
+      next: 'ask for it again, if it is still wanted: outlast send ID "…"',
+    });
   }
   if (!decision.options.includes(choice.answer)) {
     throw new OutlastError('decision.invalid', `${id} takes one of: ${decision.options.join(', ')}.`, {

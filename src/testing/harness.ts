@@ -90,6 +90,8 @@ export interface Harness {
   readonly faulty: Partial<Store>;
   /** The tools of workers that are started from now on. */
   tools: readonly Tool[];
+  /** Of workers that are started from now on. */
+  approver: Approver | undefined;
   /** The newest worker. */
   readonly worker: Worker;
   readonly api: Outlast;
@@ -170,7 +172,7 @@ export function harness(options: HarnessOptions = {}): Harness {
     };
     const driver = leaseDriver({ ...ports, sweepMs: SWEEP_MS });
     const worker: Worker = {
-      api: outlast(ports, driver, 'local' as Owner, { approver: options.approver }),
+      api: outlast(ports, driver, 'local' as Owner, { approver: self.approver }),
       holder,
       kill: () => own.end(),
       freeze() {
@@ -237,6 +239,7 @@ export function harness(options: HarnessOptions = {}): Harness {
     store,
     faulty,
     tools: options.tools ?? [],
+    approver: options.approver,
     get worker() {
       return (workers.at(-1) as (typeof workers)[number]).worker;
     },

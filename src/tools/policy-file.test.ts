@@ -1,10 +1,14 @@
 // Owns: what a rule of a policy may say, what it then matches, and J1 of args-schema.ts.
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Owner } from '../core/ids.ts';
 import type { Action } from '../core/policy.ts';
 import type { Json } from '../lib/json.ts';
+import { fetchTool } from './fetch.ts';
 import { type PolicyRule, parsePolicy, policyFrom } from './policy-file.ts';
+import { sampleGrants } from './samples.ts';
 
+const URLS = { billingUrl: 'http://127.0.0.1:4801', mailingUrl: 'http://127.0.0.1:4802' };
 const action = (more: Partial<Action> = {}): Action => ({
   ...{ owner: 'ada' as Owner, tool: 'refund', capability: { kind: 'keyed', retentionMs: 1 } },
   ...{ target: 'POST https://shop.example/refunds', args: { cents: 500 }, costUsd: 5 },
@@ -154,4 +158,19 @@ describe('what is wrong is named by its place', () => {
     expect(() => parsePolicy('{')).toThrow('The policy is not JSON.');
     expect(() => parsePolicy('[]')).toThrow('The policy is wrong. the file: ');
   });
+});
+
+it('the example of the guide is read, and means what the guide says', () => {
+  const guide = readFileSync(new URL('../../docs/guide/approvals.md', import.meta.url), 'utf8');
+  const policy = parsePolicy(/```json\n(.*?)\n```/s.exec(guide)?.[1] ?? '');
+  const mailing = fetchTool({ grants: sampleGrants(URLS), sealer: { seal: (b) => b, open: (b) => b } });
+  const plan = mailing.plan({ url: `${URLS.mailingUrl}/messages`, method: 'POST', body: '{}' });
+  if ('refused' in plan) throw new Error(plan.refused.message);
+  const mail = { owner: 'ada' as Owner, tool: 'fetch', costUsd: null, ...plan };
+  expect(policy(mail)).toEqual({ verdict: 'ask', rule: 'mails', expiresAfterMs: 86_400_000 });
+  expect(parsePolicy('{"rules":[]}')(mail)).toMatchObject({ verdict: 'allow', rule: 'default:recoverable' });
+  const invite = (to: string) =>
+    policy(action({ tool: 'invite', args: { to }, capability: { kind: 'blind' } })).rule;
+  expect([invite('a@ours.example'), invite('a@theirs.example')]).toEqual(['our own people', 'default:blind']);
+  expect(policy(action({ tool: 'fetch', target: 'GET https://payroll.example/1' })).verdict).toBe('deny');
 });

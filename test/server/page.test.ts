@@ -127,6 +127,26 @@ describe('against a world at hand', () => {
     await page.locator('tr[data-effect="e1"]').getByText('known by person').waitFor();
   });
 
+  test('an approval is decided with a button; one that is withdrawn has none any more', async () => {
+    await serve();
+    const { session } = await outlast.start({ message: 'refund', persist: true });
+    await page.goto(`${listening.url}/#/${session}`);
+    const first = page.locator('[data-decision="d1"]');
+    await first.getByText('Send e1? refund to POST test://shop with {"cents":700}.').waitFor();
+    await first.getByText(/the rule "default:blind" asks; open until/).waitFor();
+    expect(await first.getByRole('button').allTextContents()).toEqual(['approve', 'reject']);
+    await first.getByRole('button', { name: 'approve' }).click();
+    await first.getByText('approve — local').waitFor();
+    await page.locator('tr[data-effect="e1"]').getByText('done').waitFor();
+
+    await outlast.send(session, 'refund');
+    const second = page.locator('[data-decision="d2"]');
+    await second.getByRole('button', { name: 'reject' }).waitFor();
+    await outlast.interrupt(session);
+    await second.getByText('needs no answer any more').waitFor();
+    expect(await second.getByRole('button').count()).toBe(0);
+  });
+
   test('the choices of a question are its buttons; one without takes words', async () => {
     await serve();
     const { session } = await outlast.start({ message: 'choose <b>blue</b>|red', persist: true });

@@ -7,7 +7,7 @@
  * D3  What a person answers to a question of the work reaches whoever asked: the call, the promise in the guest, or
  *     the model, like a message.
  * D4  An approval opens the gate of the one effect that it is about. Rejected, or not answered in time, the effect is
- *     withdrawn, and whoever asked for it is told.
+ *     withdrawn, and whoever asked for it is told. So is whoever asked a question with an end, when nobody answered.
  */
 
 import type { EventOf } from '../event.ts';
@@ -83,10 +83,18 @@ function ruled(s: State, { effect }: Decision, e: EventOf<'decision.made'>): Sta
 export function expired(s: State, e: EventOf<'decision.expired'>): State {
   const open = s.decisions.find((decision) => decision.id === e.decision && isOpen(decision));
   if (!open) return s;
-  const over = change(s, ({ id }) => id === e.decision, { expired: true });
-  if (open.about !== 'approval' || open.effect === null) return over;
-  const message = `It was not sent. Nobody approved it in time (${e.decision})`;
-  return turnedDown(over, open.effect, { code: 'approval.expired', message }, e);
+  const { id, effect, origin, question } = open;
+  const over = change(s, (decision) => decision.id === id, { expired: true });
+  if (effect !== null) {
+    const message = `It was not sent. Nobody approved it in time (${id})`;
+    return turnedDown(over, effect, { code: 'approval.expired', message }, e);
+  }
+  if (origin === null) return over;
+  if (origin.by === 'cell') return answerGuestDecision(over, id, e);
+  const text = 'Nobody answered in time [question.expired]';
+  return open.isSuspended
+    ? reportToSelf(over, id, `Decision ${id} (${question}): ${text}`, e.at)
+    : answerCall(over, origin.call, { status: 'failed', text });
 }
 
 export function mootDecisions(s: State, effect: EffectId): State {

@@ -243,7 +243,7 @@ export function transcript(decide) {
     'effect.refused': (e) => turned(e.effect, 'withdrawn', e.message),
     'decision.requested': requested,
     'decision.made': made,
-    'decision.expired': (e) => closed(e.decision, 'expired: nobody answered in time, and nothing was sent'),
+    'decision.expired': (e) => closed(e.decision, 'expired: nobody answered in time'),
     'response.surfaced': surfaced,
     'turn.failed': (e) => {
       hush();

@@ -8,6 +8,7 @@
 
 import type { Where } from './hunt.ts';
 import type { Edit } from './patch-hook.ts';
+import { APPROVAL_PATCHES } from './patches/approvals.ts';
 import { EFFECT_PATCHES } from './patches/effects.ts';
 import { HOLDER_PATCHES } from './patches/holders.ts';
 import { TOLD_PATCHES } from './patches/told.ts';
@@ -21,6 +22,7 @@ export interface Patch {
 
 export const PATCHES: readonly Patch[] = [
   ...EFFECT_PATCHES,
+  ...APPROVAL_PATCHES,
   ...HOLDER_PATCHES,
   ...TOLD_PATCHES,
   ...WORK_PATCHES,
