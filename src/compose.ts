@@ -7,9 +7,11 @@
  * ```
  */
 
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OutlastError } from './core/error.ts';
 import { parseOwner } from './core/ids.ts';
+import type { Policy } from './core/policy.ts';
 import { leaseDriver } from './driver/leases.ts';
 import { systemClock } from './lib/clock.ts';
 import { systemEntropy } from './lib/entropy.ts';
@@ -17,6 +19,7 @@ import { openSeal } from './lib/seal.ts';
 import type { Model } from './models/port.ts';
 import { chooseModel, providerModel } from './models/providers.ts';
 import { scriptedPlanner } from './models/scripted/planner.ts';
+import type { Approver } from './runtime/approver.ts';
 import { localBell } from './runtime/bell.ts';
 import type { Ports } from './runtime/ports.ts';
 import { registry } from './runtime/registry.ts';
@@ -31,6 +34,7 @@ import { briefingOf } from './tools/briefing.ts';
 import { fetchTool } from './tools/fetch.ts';
 import type { Grant } from './tools/grant.ts';
 import { httpTool } from './tools/http.ts';
+import { type PolicyRule, parsePolicy, policyFrom } from './tools/policy-file.ts';
 import type { Tool } from './tools/port.ts';
 
 export interface OutlastOptions {
@@ -43,6 +47,16 @@ export interface OutlastOptions {
   readonly tools?: readonly Tool[];
   /** Services that code in cells may reach with `fetch`. */
   readonly grants?: readonly Grant[];
+  /**
+   * What may be done, what a person is asked about, what is not done: rules before the default ones, or the path of a
+   * file with such rules. By default `policy.json` in the data folder, if there is one.
+   */
+  readonly policy?: string | { readonly rules: readonly PolicyRule[] };
+  /**
+   * Decides in code about what the policy asks, as a person would; what it leaves open, or fails at, is a person's. Without
+   * one, people decide.
+   */
+  readonly approver?: Approver;
   /** More for the system prompt, after the list of granted services. */
   readonly briefing?: string;
   readonly owner?: string;
@@ -65,6 +79,7 @@ export async function createOutlast(
 ): Promise<Outlast & { readonly about: About }> {
   const { dataDir, env = process.env, grants = [], tools = [], report = toStderr } = options;
   const clock = systemClock;
+  const policy = policyIn(options.policy, dataDir);
   const model = modelOf(options.model, env);
   const sealer = openSeal(dataDir ? await sealKey(dataDir, env) : randomSealKey());
   const shelf = dataDir ? directoryShelf(join(dataDir, 'engines')) : memoryShelf();
@@ -75,6 +90,7 @@ export async function createOutlast(
     model,
     sandbox,
     tools: registry([...(grants.length > 0 ? reaching(fetchTool({ grants, sealer })) : []), ...tools]),
+    policy,
     clock,
     entropy: systemEntropy,
     bell: localBell(),
@@ -90,7 +106,23 @@ export async function createOutlast(
     store: options.store ? 'given' : dataDir ? 'sqlite' : 'memory',
   };
   const driver = leaseDriver({ store, clock, report });
-  return { ...outlast(ports, driver, parseOwner(options.owner ?? 'local')), about };
+  return {
+    ...outlast(ports, driver, parseOwner(options.owner ?? 'local'), { approver: options.approver }),
+    about,
+  };
+}
+
+/** A policy that is there and cannot be read is refused: without it more would be allowed than somebody meant. */
+function policyIn(given: OutlastOptions['policy'], dataDir: string | undefined): Policy {
+  if (typeof given === 'object') return policyFrom(given.rules);
+  const path = given ?? (dataDir === undefined ? undefined : join(dataDir, 'policy.json'));
+  if (path === undefined || (given === undefined && !existsSync(path))) return policyFrom([]);
+  try {
+    return parsePolicy(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'it cannot be read';
+    throw new OutlastError('policy.invalid', `${path}: ${why}`, { next: 'correct the file', cause });
+  }
 }
 
 /** Two ways to the granted services: from code, and without. */

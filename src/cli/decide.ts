@@ -1,11 +1,11 @@
-/** `outlast decide`: the answer of a person to an open question. The first answer stands. */
+/** `outlast decide`: what a person says to an open question, an approval say. The first answer stands. */
 
 import type { DecisionAnswer } from '../core/event.ts';
 import { EXIT, UsageError } from './exit.ts';
 import { coloured } from './layout.ts';
 import { COMMAND } from './name.ts';
 import { reach } from './reach.ts';
-import type { Verb } from './verb.ts';
+import { text as given, type Verb } from './verb.ts';
 import { whichSession } from './which.ts';
 
 const ANSWERS: readonly string[] = [
@@ -27,9 +27,13 @@ export const run: Verb = async ({
   if (answer === 'answer' && text === '') {
     throw new UsageError('An answer needs its text.', `${COMMAND} decide ${which} ${decision} answer "…"`);
   }
+  const digest = given(options.digest);
   const outlast = reach(options);
   const session = await whichSession(outlast, which);
-  const decided = await outlast.decide(session, decision, answer as DecisionAnswer, { text });
+  const decided = await outlast.decide(session, decision, answer as DecisionAnswer, {
+    text,
+    ...(digest === undefined ? {} : { digest }),
+  });
   const { phase } = decided;
   terminal.say(`${decision}: ${answer}. ${session} ${coloured(phase, terminal.paint)}`);
   terminal.result({ ...decided, decision, answer });

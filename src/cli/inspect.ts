@@ -79,7 +79,18 @@ function decisions({ id, decisions }: Inspection, paint: Paint): string[] {
       ...answersTo(decision).map(
         (answer) => `${INDENT}  ${paint.dim(`${COMMAND} decide ${id} ${decision.id} ${answer}`)}`,
       ),
+      ...asking(decision).map((line) => `${INDENT}  ${paint.dim(line)}`),
     ]),
+  ];
+}
+
+/** Why, since when, until when, and what exactly. */
+function asking({ why, since, expiresAt, digest }: Inspection['decisions'][number]): string[] {
+  const now = systemClock.now();
+  const over = expiresAt === null ? '' : `, until ${new Date(expiresAt).toISOString()}`;
+  return [
+    `${why === '' ? 'asked' : `because ${clean(why)}; asked`} ${ago(now - since)}${over}`,
+    ...(digest === null ? [] : [`digest ${digest}`]),
   ];
 }
 

@@ -57,6 +57,7 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
   function requested(e: EventOf<'decision.requested'>): readonly string[] {
     return [
       yellow(`? ${bold(e.decision)} ${clean(e.question)}`),
+      ...(e.about === 'approval' ? [dim(`    ${clean(e.why)}${until(e.expiresAt)}`)] : []),
       ...answersTo(e).map((answer) => `    ${COMMAND} decide ${session} ${e.decision} ${answer}`),
     ];
   }
@@ -98,6 +99,8 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
           return [
             `! ${event.decision}: ${event.answer}${event.text === '' ? '' : `, ${short(event.text)}`} ${dim(`(${event.by})`)}`,
           ];
+        case 'decision.expired':
+          return [yellow(`! ${event.decision}: nobody answered in time`)];
         case 'response.surfaced':
           return [
             '',
@@ -152,6 +155,9 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
     },
   };
 }
+
+const until = (instant: number | null): string =>
+  instant === null ? '' : `; it can be decided until ${new Date(instant).toISOString()}`;
 
 function oneLineKeepingIndent(line: string, max: number): string {
   const indent = /^\s*/.exec(line)?.[0].replaceAll('\t', '  ') ?? '';

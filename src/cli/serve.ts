@@ -58,6 +58,7 @@ interface Settings {
   readonly dataDir: string;
   readonly tokens: ReturnType<typeof parseTokens>;
   readonly isStandby: boolean;
+  readonly policy: string | undefined;
 }
 
 export type Runtime = Awaited<ReturnType<typeof createOutlast>>;
@@ -79,13 +80,14 @@ async function takeOver(settings: Settings, terminal: Terminal, told: Promise<st
   });
 }
 
-async function open({ port, host, dataDir, tokens }: Settings, terminal: Terminal, store?: Store) {
+async function open(settings: Settings, terminal: Terminal, store?: Store) {
+  const { port, host, dataDir, tokens } = settings;
   const closing = new AbortController();
   const report = reporter(terminal);
   const handler = later<ReturnType<typeof app>>();
   const fetch = async (request: Request) => (await handler.promise).fetch(request);
   const listening = await listen({ fetch, port, host, hasTokens: tokens.length > 0 });
-  const { samples, outlast } = await openRuntime(dataDir, report, store).catch(async (error: unknown) => {
+  const { samples, outlast } = await openRuntime(settings, report, store).catch(async (error: unknown) => {
     handler.reject(
       new OutlastError('server.closing', 'This server could not open its data.', { cause: error }),
     );
@@ -107,14 +109,15 @@ async function open({ port, host, dataDir, tokens }: Settings, terminal: Termina
 }
 
 async function openRuntime(
-  dataDir: string,
+  { dataDir, policy }: Settings,
   report: (line: string, cause?: unknown) => void,
   store: Store | undefined,
 ): Promise<{ samples: Samples; outlast: Runtime }> {
   const samples = await startSamples({ dataDir });
   const grants = sampleGrants({ billingUrl: samples.billing.url, mailingUrl: samples.mailing.url });
   try {
-    const options = { dataDir, grants, briefing: SAMPLE_BRIEFING, report };
+    const rules = policy === undefined ? {} : { policy };
+    const options = { dataDir, grants, briefing: SAMPLE_BRIEFING, report, ...rules };
     return { samples, outlast: await createOutlast(store ? { ...options, store } : options) };
   } catch (error) {
     // A folder that another server holds: then the sample services are that server's.
@@ -151,6 +154,7 @@ function settingsOf(options: Options): Settings {
     dataDir: resolve(dataDirOf({ data: text(options.data) })),
     tokens: parseTokens(OUTLAST_TOKENS),
     isStandby: options.standby === true,
+    policy: text(options.policy),
   };
 }
 

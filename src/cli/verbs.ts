@@ -19,6 +19,7 @@ export const VERBS: readonly VerbSpec[] = [
       ['--port <port>', 'port (OUTLAST_PORT; default 4747; 0 takes any free one)'],
       ['--host <host>', 'address (OUTLAST_HOST; default 127.0.0.1; any other needs OUTLAST_TOKENS)'],
       ['--data <folder>', 'where everything durable goes (OUTLAST_DATA; default ./.outlast)'],
+      ['--policy <file>', 'what may be done, what is asked about (default: policy.json in the data folder)'],
       ['--standby', 'wait until the server of that folder is gone, then take its place'],
     ],
     help: `Everything it knows is in its data folder: kill it at any moment and start it again. A second one
@@ -118,6 +119,19 @@ Examples:
   outlast list --phase awaiting_decision`,
     isRemote: true,
     load: () => import('./list.ts'),
+  },
+  {
+    name: 'inbox',
+    summary: 'everything that awaits a person, over all your sessions',
+    args: [],
+    help: `What is asked, why, what is known, since when, until when, and what happens on each answer. Exit code 5 says
+that something waits.
+
+Examples:
+  outlast inbox
+  outlast inbox --json | jq '.items[] | select(.about == "approval")'`,
+    isRemote: true,
+    load: () => import('./inbox.ts'),
   },
   {
     name: 'inspect',
@@ -220,16 +234,19 @@ Examples:
   },
   {
     name: 'decide',
-    summary: 'answer an open question',
+    summary: 'answer an open question: approve, reject, or say what happened',
     args: [
       SESSION,
       ['<decision>', 'as outlast inspect shows it: d1'],
       ['<answer>', 'approve, reject, done, not-done, or answer'],
       ['[text...]', 'words to go with it'],
     ],
+    options: [['--digest <digest>', 'of the action that you have seen; refused when it is another one']],
     help: `The first answer stands; a second one is refused (exit code 4).
 
 Examples:
+  outlast decide last d1 approve
+  outlast decide last d1 reject "not before Friday"
   outlast decide last d1 done
   outlast decide last d1 not-done "I looked into the outbox: it is not there"
   outlast decide last d2 answer "The account is Northwind"`,

@@ -22,6 +22,7 @@ import type {
   Asked,
   Forked,
   Health,
+  Inbox,
   Inspection,
   PhaseAnswer,
   Receipt,
@@ -86,12 +87,14 @@ export interface Client {
     session: string,
     decision: string,
     answer: DecisionAnswer,
-    options?: { text?: string } & Keyed,
+    options?: { text?: string; digest?: string } & Keyed,
   ): Promise<PhaseAnswer>;
   verify(session: string, options?: Waiting): Promise<Verification>;
   report(session: string, options?: Waiting): Promise<Report>;
   /** A new session that shares the log up to an event; what was in flight stays with the original. */
   fork(session: string, options?: ForkOptions & Keyed): Promise<Forked>;
+  /** Everything that awaits a person, over all sessions. */
+  inbox(query?: { after?: string; limit?: number } & Waiting): Promise<Inbox>;
   health(options?: Waiting): Promise<Health>;
 }
 
@@ -146,11 +149,16 @@ export function client({ url, token, fetch = globalThis.fetch }: ClientOptions):
     reopen: turnTo('reopen'),
     stop: (session, { key, signal, ...body } = {}) =>
       request(to, { path: pathOf('stop', session), body, ...given({ key, signal }) }),
-    decide: (session, decision, answer, { text = '', ...options } = {}) =>
-      request(to, { path: pathOf('decide', session), body: { decision, answer, text }, ...options }),
+    decide: (session, decision, answer, { text = '', digest, ...options } = {}) =>
+      request(to, {
+        path: pathOf('decide', session),
+        body: { decision, answer, text, ...given({ digest }) },
+        ...options,
+      }),
     fork: (session, { key, signal, ...body } = {}) =>
       request(to, { path: pathOf('fork', session), body, ...given({ key, signal }) }),
     verify: (session, options = {}) => request(to, { path: pathOf('verify', session), body: {}, ...options }),
+    inbox: ({ signal, ...query } = {}) => request(to, { path: pathOf('inbox'), query, ...given({ signal }) }),
     report: (session, options = {}) => request(to, { path: pathOf('report', session), ...options }),
     health: (options = {}) => request(to, { path: pathOf('health'), ...options }),
   };

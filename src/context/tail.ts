@@ -10,11 +10,19 @@ export function present(s: State): string {
     ...lossOf(s),
     ...liveObjects(s),
     ...unknowns(s),
-    ...openDecisions(s).map((d) => `open decision ${d.id}: a person is asked ${about(d)}`),
+    ...openDecisions(s).map((d) => `open decision ${d.id}: a person is asked ${about(d)}${until(d)}`),
     ...s.timers.map((timer) => `timer ${timer.id}: until ${new Date(timer.due).toISOString()}`),
   ];
   return `[outlast] The present\n${lines.join('\n')}`;
 }
+
+function about({ about: subject, effect, question }: Decision): string {
+  if (effect === null) return `"${oneLine(question, 120)}"`;
+  return subject === 'approval' ? `whether ${effect} may be sent` : `about ${effect}`;
+}
+
+const until = ({ expiresAt }: Decision): string =>
+  expiresAt === null ? '' : `, until ${new Date(expiresAt).toISOString()}`;
 
 /** Once after a loss, and again until a model has answered a request that held it. */
 function lossOf(s: State): readonly string[] {
@@ -29,9 +37,6 @@ function lossOf(s: State): readonly string[] {
     ),
   ];
 }
-
-const about = ({ effect, question }: Decision): string =>
-  effect === null ? `"${oneLine(question, 120)}"` : `about ${effect}`;
 
 function stepTime(s: State): number {
   return s.turn?.step.phase === 'generating' ? s.turn.step.startedAt : s.at;

@@ -78,16 +78,18 @@ describe('the other commands', () => {
   });
 });
 
+const NOW = 1_000_000;
+
 describe('answer', () => {
   const asked = () => started().turn().effect({ kind: 'blind' }).lost().asked();
 
   it('is given once, with one of the options', () => {
     const s = asked();
-    expect(answer(s.state, 'd1', { answer: 'done', text: '', by: 'ada' })).toHaveLength(1);
-    expect(codeOf(() => answer(s.state, 'd1', { answer: 'approve', text: '', by: 'ada' }))).toBe(
+    expect(answer(s.state, 'd1', { answer: 'done', text: '', by: 'ada' }, NOW)).toHaveLength(1);
+    expect(codeOf(() => answer(s.state, 'd1', { answer: 'approve', text: '', by: 'ada' }, NOW))).toBe(
       'decision.invalid',
     );
-    expect(codeOf(() => answer(s.state, 'd9', { answer: 'done', text: '', by: 'ada' }))).toBe(
+    expect(codeOf(() => answer(s.state, 'd9', { answer: 'done', text: '', by: 'ada' }, NOW))).toBe(
       'decision.unknown',
     );
     const made = s.event({
@@ -97,10 +99,10 @@ describe('answer', () => {
       text: '',
       by: 'ada',
     });
-    expect(codeOf(() => answer(made.state, 'd1', { answer: 'not-done', text: '', by: 'bob' }))).toBe(
+    expect(codeOf(() => answer(made.state, 'd1', { answer: 'not-done', text: '', by: 'bob' }, NOW))).toBe(
       'decision.closed',
     );
-    expect(answer(made.state, 'd1', { answer: 'done', text: '', by: 'ada' })).toEqual([]);
+    expect(answer(made.state, 'd1', { answer: 'done', text: '', by: 'ada' }, NOW)).toEqual([]);
   });
 });
 

@@ -11,7 +11,7 @@ import { type DecisionId, type MessageId, mint, type Owner, type SessionId } fro
 import type { Receipt, When } from './message.ts';
 import { phase } from './phase.ts';
 import { digestOf } from './slices/inbox.ts';
-import { findEffect, openDecisions, type State } from './state.ts';
+import { type Decision, findEffect, openDecisions, type State } from './state.ts';
 
 export interface Contract {
   readonly owner: Owner;
@@ -148,10 +148,20 @@ export function reopen(s: State, by: string): readonly EventBody[] {
   return [];
 }
 
+export interface Choice {
+  readonly answer: DecisionAnswer;
+  readonly text: string;
+  readonly by: string;
+  /** The action that whoever decides has seen; a decision about another one is refused. */
+  readonly digest?: string | undefined;
+}
+
+/** The first answer stands, and what comes too late is refused, also where nobody has noticed the hour yet. */
 export function answer(
   s: State,
   id: string,
-  choice: { answer: DecisionAnswer; text: string; by: string },
+  { digest, ...choice }: Choice,
+  now: number,
 ): readonly EventBody[] {
   refuseForeign(s);
   const decision = s.decisions.find((candidate) => candidate.id === id);
@@ -159,6 +169,15 @@ export function answer(
     throw new OutlastError('decision.unknown', `There is no decision ${oneLine(id, 40)} in this session.`, {
       next: 'see what is open: outlast inspect ID',
     });
+  }
+  if (digest !== undefined && digest !== decision.digest) {
+    throw new OutlastError(
+      'decision.stale',
+      `${id} is not about the action with the digest ${oneLine(digest, 80)}.`,
+      {
+        next: 'look again at what it is about: outlast inspect ID',
+      },
+    );
   }
   if (decision.made) {
     const { answer: given, by, text } = decision.made;
@@ -171,17 +190,17 @@ export function answer(
     });
   }
   if (decision.moot) {
-    throw new OutlastError(
-      'decision.closed',
-      decision.effect === null
-        ? `${id} needs no answer any more: whoever asked does not wait for it.`
-        : findEffect(s, decision.effect)?.status === 'left'
-          ? `${id} was left with the original of this fork; it is answered there.`
-          : `${id} needs no answer any more: the effect was settled by evidence.`,
-      {
-        next: 'look at the ledger: outlast inspect ID',
-      },
-    );
+    throw new OutlastError('decision.closed', `${id} needs no answer any more: ${whyMoot(s, decision)}`, {
+      next: 'look at the ledger: outlast inspect ID',
+    });
+  }
+  const { expiresAt } = decision;
+  if (expiresAt !== null && (decision.expired || now >= expiresAt)) {
+    const instant = new Date(expiresAt).toISOString();
+    const nothing = decision.about === 'approval' ? ' Nothing was sent.' : '';
+    throw new OutlastError('decision.expired', `${id} could be answered until ${instant}.${nothing}`, {
+      next: 'ask for it again, if it is still wanted: outlast send ID "…"',
+    });
   }
   if (!decision.options.includes(choice.answer)) {
     throw new OutlastError('decision.invalid', `${id} takes one of: ${decision.options.join(', ')}.`, {
@@ -190,6 +209,15 @@ export function answer(
   }
   if (choice.answer === 'answer') checkAnswer(id, decision.choices, choice.text);
   return [{ kind: 'decision.made', decision: id as DecisionId, ...choice }];
+}
+
+function whyMoot(s: State, { effect: id, about }: Decision): string {
+  if (id === null) return 'whoever asked does not wait for it.';
+  const effect = findEffect(s, id);
+  if (effect?.status === 'left') return 'it was left with the original of this fork, and is answered there.';
+  if (about === 'unknown') return 'the effect was settled by evidence.';
+  const outcome = effect?.outcome;
+  return outcome?.status === 'failed' ? outcome.message : 'the effect is settled.';
 }
 
 function checkAnswer(id: string, choices: readonly string[], text: string): void {

@@ -23,6 +23,7 @@ import type {
   TimerId,
 } from './ids.ts';
 import type { Finish, Part, Usage, When } from './message.ts';
+import type { Ruling } from './policy.ts';
 
 /** Bounds of a session; each names what happens when it is reached. */
 export interface Limits {
@@ -105,6 +106,9 @@ export type AbortReason = 'time' | 'memory' | 'output' | 'poisoned' | 'lost' | '
 export type Awaited = DecisionId | TimerId;
 
 export type DecisionAnswer = 'approve' | 'reject' | 'done' | 'not-done' | 'answer';
+
+/** What a person is asked about: whether to send it, whether it happened, or what the work itself wants to know. */
+export type DecisionSubject = 'approval' | 'unknown' | 'question';
 
 export type EventBody =
   // ── lifetime ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -231,8 +235,10 @@ export type EventBody =
       readonly identity: string | null;
       readonly args: Json;
       readonly digest: string;
+      /** What the policy says of it, and by which rule. Since version 2. */
+      readonly policy: Ruling;
     }
-  /** Not granted, or not well formed: it was never sent, and whoever asked is told. */
+  /** Denied, not granted, or not well formed: it was never sent, and whoever asked is told. */
   | {
       readonly kind: 'effect.refused';
       readonly effect: EffectId;
@@ -310,14 +316,22 @@ export type EventBody =
   | {
       readonly kind: 'decision.requested';
       readonly decision: DecisionId;
+      /** Since version 3, as are `why`, `digest` and `expiresAt`. */
+      readonly about: DecisionSubject;
       /** The effect that it is about; null for a question that the work itself asks. */
       readonly effect: EffectId | null;
       /** Who asked, when the work asks; null when it is about an effect. */
       readonly origin: Origin | null;
       readonly question: string;
+      /** Why a person is asked; empty for a question of the work. */
+      readonly why: string;
       readonly options: readonly DecisionAnswer[];
       /** Answers that are offered; none when any text will do. */
       readonly choices: readonly string[];
+      /** Of an approval: the action that it is about. */
+      readonly digest: string | null;
+      /** From then on it can be answered no more; null when there is no such instant. */
+      readonly expiresAt: number | null;
     }
   | {
       readonly kind: 'decision.made';
@@ -326,6 +340,8 @@ export type EventBody =
       readonly text: string;
       readonly by: string;
     }
+  /** Nobody answered in time: what waited for it is not done. */
+  | { readonly kind: 'decision.expired'; readonly decision: DecisionId }
   | {
       readonly kind: 'timer.set';
       readonly timer: TimerId;
@@ -397,6 +413,7 @@ export const AUTHORITY = {
   'heap.based': 'fact',
   'decision.requested': 'choice',
   'decision.made': 'input',
+  'decision.expired': 'choice',
   'timer.set': 'choice',
   'timer.fired': 'choice',
 } as const satisfies Record<EventKind, 'input' | 'fact' | 'choice'>;
@@ -405,7 +422,8 @@ export const AUTHORITY = {
 export const VERSIONS: Readonly<Record<EventKind, number>> = {
   ...(Object.fromEntries(Object.keys(AUTHORITY).map((kind) => [kind, 1])) as Record<EventKind, number>),
   'progress.noted': 2,
-  'decision.requested': 2,
+  'decision.requested': 3,
+  'effect.intended': 2,
   'timer.set': 2,
   'message.accepted': 2,
   'response.surfaced': 2,

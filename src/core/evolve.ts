@@ -151,6 +151,8 @@ function transition(s: State, e: Event | ForeignEvent): State {
       return decision.requested(s, e);
     case 'decision.made':
       return decision.made(s, e);
+    case 'decision.expired':
+      return decision.expired(s, e);
     case 'timer.set':
       return timer.set(s, e);
     case 'timer.fired':

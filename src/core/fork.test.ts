@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Sequence, sequence } from '../testing/facts.ts';
+import { ALLOWED, type Sequence, sequence } from '../testing/facts.ts';
 import * as decide from './decide.ts';
 import type { Event, EventBody } from './event.ts';
 import { checkLog } from './invariant.ts';
@@ -34,18 +34,22 @@ function inCell(): Sequence {
         capability: { kind: 'blind' },
         target: 'pay service',
       },
-      ...{ identity: null, args: {}, digest: 'd' },
+      ...{ identity: null, args: {}, digest: 'd', policy: ALLOWED },
     },
     { kind: 'timer.set', timer: 't1', due: Date.UTC(2030, 0, 1), origin: origin(2) },
     {
       kind: 'decision.requested',
       ...{
         decision: 'd1',
+        about: 'question',
         effect: null,
         origin: origin(3),
         question: 'Which?',
         options: ['answer'],
         choices: [],
+        why: '',
+        digest: null,
+        expiresAt: null,
       },
     },
     { kind: 'effect.dispatched', effect: 'e1', attempt: 1, epoch: 3 },
@@ -109,7 +113,7 @@ describe('a fork rests, and nothing of what was in flight is done from it', () =
 
   it('a decision of the original cannot be made in it', () => {
     const { state } = blind().lost().asked().forked();
-    const answer = () => decide.answer(state, 'd1', { answer: 'done', text: '', by: 'ann' });
+    const answer = () => decide.answer(state, 'd1', { answer: 'done', text: '', by: 'ann' }, state.at);
     expect(answer).toThrow('left with the original');
   });
 });

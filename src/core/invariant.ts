@@ -4,6 +4,7 @@
  */
 
 import type { Event, ForeignEvent, Origin } from './event.ts';
+import type { Verdict } from './policy.ts';
 
 export interface Violation {
   readonly invariant: string;
@@ -21,6 +22,16 @@ interface Known {
   /** An earlier sending may stand beside the newest one: its answer does not close it (only where extras are undone). */
   isDoubtful: boolean;
   readonly isCancelable: boolean;
+  readonly digest: string;
+  readonly verdict: Verdict;
+  isApproved: boolean;
+}
+
+interface Asked {
+  state: 'open' | 'made' | 'expired' | 'left';
+  /** The effect that may be sent once this is approved. */
+  readonly approves: Known | undefined;
+  readonly expiresAt: number;
 }
 
 /** Checks one event after the other; keeps what it must know of the events before. */
@@ -36,7 +47,7 @@ export class InvariantChecker {
   private readonly accepted = new Map<string, 'unread' | 'read' | 'left'>();
   private readonly keys = new Set<string>();
   private readonly effects = new Map<string, Known>();
-  private readonly decisions = new Map<string, 'open' | 'made' | 'left'>();
+  private readonly decisions = new Map<string, Asked>();
   private readonly cells = new Map<string, 'started' | 'committed' | 'over'>();
   private readonly guestCalls = new Map<number, 'asked' | 'delivered'>();
   private readonly timers = new Map<string, 'set' | 'fired' | 'left'>();
@@ -116,6 +127,9 @@ export class InvariantChecker {
         this.expect(e.attempt === (effect?.sent ?? 0) + 1, 'effect.attempt', e, `attempt ${e.attempt}`);
         this.expect(e.epoch === this.epoch, 'effect.epoch', e, `epoch ${e.epoch} under ${this.epoch}`);
         this.expect(!this.stopped, 'stop.final', e, 'a dispatch of a stopped session');
+        this.expect(effect?.verdict !== 'deny', 'policy.deny', e, `${e.effect} dispatched, and was denied`);
+        const mayPass = effect?.verdict !== 'ask' || effect.isApproved;
+        this.expect(mayPass, 'policy.ask', e, `${e.effect} dispatched, and nobody approved it`);
         if (effect) {
           effect.isDoubtful = effect.isCancelable && effect.sent > effect.cleared;
           effect.sent = e.attempt;
@@ -141,20 +155,19 @@ export class InvariantChecker {
         return;
       }
       case 'decision.requested':
-        this.expect(!this.decisions.has(e.decision), 'decision.once', e, `${e.decision} asked twice`);
-        this.decisions.set(e.decision, 'open');
-        this.expect(!this.isOfOther(e.origin), 'fork.cell', e, `${e.decision} asked by code of its original`);
-        this.asked(e.origin);
+        this.requested(e);
         return;
       case 'decision.made':
-        this.expect(
-          this.decisions.get(e.decision) === 'open',
-          'decision.made',
-          e,
-          `${e.decision} decided twice`,
-        );
-        this.decisions.set(e.decision, 'made');
+        this.made(e);
         return;
+      case 'decision.expired': {
+        const asked = this.decisions.get(e.decision);
+        this.expect(asked?.state === 'open', 'decision.expired', e, `${e.decision} was decided before`);
+        const isOver = asked !== undefined && e.at >= asked.expiresAt;
+        this.expect(isOver, 'decision.early', e, `${e.decision} expires before its time`);
+        if (asked) asked.state = 'expired';
+        return;
+      }
       case 'cell.started':
         this.expect(!this.cells.has(e.cell), 'cell.once', e, `${e.cell} started twice`);
         this.cells.set(e.cell, 'started');
@@ -220,8 +233,10 @@ export class InvariantChecker {
     this.expect(!this.effects.has(e.effect), 'effect.id', e, `${e.effect} intended twice`);
     const isCancelable = e.capability.kind === 'cancelable';
     const isBarred = this.isOfOther(e.origin);
+    const { digest, policy } = e;
     this.effects.set(e.effect, {
       ...{ sent: 0, cleared: 0, closed: false, isDoubtful: false, isCancelable, isBarred },
+      ...{ digest, verdict: policy.verdict, isApproved: false },
     });
     this.asked(e.origin);
   }
@@ -233,7 +248,7 @@ export class InvariantChecker {
       effect.closed = true;
       effect.isBarred = true;
     }
-    for (const [id, state] of this.decisions) if (state === 'open') this.decisions.set(id, 'left');
+    for (const asked of this.decisions.values()) if (asked.state === 'open') asked.state = 'left';
     for (const [id, state] of this.timers) if (state === 'set') this.timers.set(id, 'left');
     for (const [id, state] of this.accepted) if (state === 'unread') this.accepted.set(id, 'left');
     for (const cell of this.cells.keys()) this.others.add(cell);
@@ -246,6 +261,35 @@ export class InvariantChecker {
 
   private isOfOther(origin: Origin | null): boolean {
     return origin?.by === 'cell' && this.others.has(origin.cell);
+  }
+
+  private requested(e: Extract<Event, { kind: 'decision.requested' }>): void {
+    this.expect(!this.decisions.has(e.decision), 'decision.once', e, `${e.decision} asked twice`);
+    const approves = e.about === 'approval' ? this.effects.get(e.effect ?? '') : undefined;
+    if (e.about === 'approval')
+      this.expect(
+        approves?.digest === e.digest,
+        'approval.digest',
+        e,
+        `${e.decision} is about another action`,
+      );
+    this.decisions.set(e.decision, {
+      state: 'open',
+      approves,
+      expiresAt: e.expiresAt ?? Number.POSITIVE_INFINITY,
+    });
+    this.expect(!this.isOfOther(e.origin), 'fork.cell', e, `${e.decision} asked by code of its original`);
+    this.asked(e.origin);
+  }
+
+  private made(e: Extract<Event, { kind: 'decision.made' }>): void {
+    const asked = this.decisions.get(e.decision);
+    this.expect(asked?.state === 'open', 'decision.made', e, `${e.decision} was decided or had expired`);
+    const isInTime = asked === undefined || e.at < asked.expiresAt;
+    this.expect(isInTime, 'decision.late', e, `${e.decision} decided after its time`);
+    if (!asked) return;
+    asked.state = 'made';
+    if (asked.approves && e.answer === 'approve') asked.approves.isApproved = true;
   }
 
   private asked(origin: Origin | null): void {

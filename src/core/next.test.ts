@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sequence } from '../testing/facts.ts';
+import { ALLOWED, sequence } from '../testing/facts.ts';
 import type { Capability } from './capability.ts';
 import { next } from './next.ts';
 import { phase } from './phase.ts';
@@ -152,6 +152,7 @@ describe('an effect after its holder died', () => {
       identity: null,
       args: { what: 'rent, please' },
       digest: 'e',
+      policy: ALLOWED,
     });
     expect(kinds(more)).toEqual([]);
     const decided = more.event({
@@ -208,6 +209,7 @@ describe('lifetime', () => {
         identity: null,
         args: {},
         digest: 'e',
+        policy: ALLOWED,
       });
     const stopping = s.event({ kind: 'session.stopping', by: 'ada' });
     expect(stopping.state.effects.closed).toMatchObject([{ id: 'e1', status: 'withdrawn' }]);

@@ -9,12 +9,13 @@
  */
 
 import { unreachable } from '../lib/assert.ts';
+import { approvalOf, mayPass } from './approval.ts';
 import { writes } from './capability.ts';
 import { claims } from './claims.ts';
 import type { Awaited, EventBody } from './event.ts';
 import { type CallId, type CellId, type EffectId, mint } from './ids.ts';
 import type { Message } from './message.ts';
-import { question, resolve } from './resolve.ts';
+import { question, resolve, whyUnknown } from './resolve.ts';
 import { nextDelivery } from './slices/heap.ts';
 import { brokenBefore, isBroken, saidIn, textOf } from './slices/turn.ts';
 import { type Decision, type Effect, isUnknown, openDecisions, type State, type Step } from './state.ts';
@@ -68,8 +69,8 @@ function workOf(s: State, now: number): Next {
   if (s.lifetime.quarantine !== null) return inFlight(s);
   if (s.lifetime.crashes >= s.contract.limits.crashes) return quarantine(s);
   // Paused: what was sent is still cleared up, and nothing new begins, in code neither.
-  if (s.lifetime.status === 'paused') return effects(s, now);
-  return join([effects(s, now), timers(s, now), heap(s, now), turn(s, now)]);
+  if (s.lifetime.status === 'paused') return join([effects(s, now), expiries(s, now)]);
+  return join([effects(s, now), expiries(s, now), timers(s, now), heap(s, now), turn(s, now)]);
 }
 
 /** One line for each port call: equal keys are the same call. */
@@ -79,9 +80,14 @@ export const callKey = (call: PortCall): string => Object.values(call).join(':')
 
 function effects(s: State, now: number): Next {
   let asked = 0;
+  const ahead = (): number => asked++;
   return join(
     s.effects.open.map((effect): Next => {
-      if (effect.status === 'intended') return mayDispatch(s, effect) ? choose(dispatch(s, effect)) : REST;
+      if (effect.status === 'intended') {
+        const approval = approvalOf(s, effect, now, ahead);
+        if (approval) return choose(approval);
+        return mayDispatch(s, effect) ? choose(dispatch(s, effect)) : REST;
+      }
       if (!isUnknown(effect, s.lifetime.epoch)) return callOf(effect);
       const resolution = resolve(s, effect, now);
       switch (resolution.do) {
@@ -95,12 +101,16 @@ function effects(s: State, now: number): Next {
         case 'ask':
           return choose({
             kind: 'decision.requested',
-            decision: mint.decision(s.counters, asked++),
+            decision: mint.decision(s.counters, ahead()),
+            about: 'unknown',
             effect: effect.id,
             origin: null,
             question: question(effect),
+            why: whyUnknown(effect),
             options: ['done', 'not-done', 'reject'],
             choices: [],
+            digest: null,
+            expiresAt: null,
           });
         case 'wait':
           return { ...REST, wakeAt: resolution.until };
@@ -112,7 +122,7 @@ function effects(s: State, now: number): Next {
 }
 
 function mayDispatch(s: State, effect: Effect): boolean {
-  return s.lifetime.status === 'open' && !heldBy(s, effect);
+  return s.lifetime.status === 'open' && mayPass(effect) && !heldBy(s, effect);
 }
 
 /** The unknown effect that this one has to wait for: same tool, same target, and not provably about another thing. */
@@ -146,6 +156,18 @@ function inFlight(s: State): Next {
     s.effects.open
       .filter((effect) => effect.status === 'dispatched' && !isUnknown(effect, s.lifetime.epoch))
       .map(callOf),
+  );
+}
+
+/** Questions whose time is over, and the instant at which the next one's is. */
+function expiries(s: State, now: number): Next {
+  return join(
+    openDecisions(s).map(({ id, expiresAt }) => {
+      if (expiresAt === null) return REST;
+      return expiresAt <= now
+        ? choose({ kind: 'decision.expired', decision: id })
+        : { ...REST, wakeAt: expiresAt };
+    }),
   );
 }
 
@@ -344,9 +366,11 @@ function cellWaitsFor(s: State, cell: CellId): Awaited | undefined {
 
 /** The open decision about this effect, or about the one that it is held behind. */
 function waitsFor(s: State, id: EffectId): Decision | undefined {
+  const about = (one: EffectId | undefined): Decision | undefined =>
+    openDecisions(s).find((decision) => decision.effect === one);
   const effect = s.effects.open.find((open) => open.id === id);
   const holder = effect?.status === 'intended' ? heldBy(s, effect) : undefined;
-  return openDecisions(s).find((decision) => decision.effect === (holder?.id ?? id));
+  return about(id) ?? (holder && about(holder.id));
 }
 
 const forThisTurn = (s: State): readonly Message[] =>

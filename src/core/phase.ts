@@ -1,6 +1,7 @@
 /** The phase of a session in the one set of words, and the index row that the store keeps of it. Pure. */
 
 import { oneLine } from '../lib/text.ts';
+import { awaiting } from './awaiting.ts';
 import type { Owner, SessionId } from './ids.ts';
 import { next, work } from './next.ts';
 import { openDecisions, type State, unknownEffects } from './state.ts';
@@ -61,6 +62,8 @@ export interface Summary {
   readonly startedAt: number;
   readonly lastResponse: string | null;
   readonly openDecisions: number;
+  /** Things that rest until a person does something. Not there in rows of a version that had no inbox. */
+  readonly awaiting?: number;
   readonly unknownEffects: number;
   readonly turn: number;
   /** Only there for a fork. */
@@ -81,6 +84,7 @@ export function summarize(s: State, now: number): Summary {
     startedAt: s.contract.startedAt,
     lastResponse: s.lastTurn?.end === 'surfaced' ? oneLine(s.lastTurn.text, 200) : null,
     openDecisions: openDecisions(s).length,
+    awaiting: awaiting(s).length,
     unknownEffects: unknownEffects(s).length,
     turn: s.turns,
     ...(s.fork ? { forkedFrom: s.fork.from } : {}),

@@ -30,7 +30,9 @@ export function resolve(state: State, effect: Effect, now: number): Resolution {
     return conclude(effect, late, 'unsent', 'the worker that was to send it says that it never left');
   if (late && effect.doubtSince === null)
     return conclude(effect, late, 'late', 'a worker that had lost the session handed its result in');
-  const decision = state.decisions.findLast((d) => d.effect === effect.id && d.attempt === effect.attempts);
+  const decision = state.decisions.findLast(
+    (d) => d.about === 'unknown' && d.effect === effect.id && d.attempt === effect.attempts,
+  );
   if (decision?.made) return answered(effect, decision);
   if (decision && !decision.moot) return { do: 'rest' };
   if (effect.notBefore > now) return { do: 'wait', until: effect.notBefore };
@@ -71,9 +73,12 @@ export function resolve(state: State, effect: Effect, now: number): Resolution {
   }
 }
 
+export const whyUnknown = (effect: Effect): string =>
+  effect.unknownReason ?? 'the worker was lost after it was sent, before an answer was saved';
+
 /** Why the outcome is unknown, for the person who has to say. */
 export function question(effect: Effect): string {
-  const reason = effect.unknownReason ?? 'the worker was lost after it was sent, before an answer was saved';
+  const reason = whyUnknown(effect);
   return (
     `Did ${effect.id} happen? ${effect.tool} to ${effect.target} with ${JSON.stringify(effect.args)}: ${reason}. ` +
     'done = it happened; not-done = it did not, send it now; reject = it did not, and do not send it.'

@@ -8,7 +8,16 @@
 
 import type { Json } from '../lib/json.ts';
 import type { Capability, Evidence, Outcome } from './capability.ts';
-import type { DecisionAnswer, HeapImage, Limits, LiveObject, Lost, Origin, Rung } from './event.ts';
+import type {
+  DecisionAnswer,
+  DecisionSubject,
+  HeapImage,
+  Limits,
+  LiveObject,
+  Lost,
+  Origin,
+  Rung,
+} from './event.ts';
 import type {
   CallId,
   CellId,
@@ -21,6 +30,7 @@ import type {
   TimerId,
 } from './ids.ts';
 import type { CallResult, Message, Part, Receipt, ToolCallPart } from './message.ts';
+import type { Ruling } from './policy.ts';
 
 export interface State {
   readonly head: number;
@@ -190,6 +200,9 @@ export type EffectStatus =
   /** Open when this session was forked: what becomes of it is the original's, and is not known here. */
   | 'left';
 
+/** Whether it may be sent: by its policy, or only once a person has approved it. */
+export type Gate = 'open' | 'asks' | 'approved' | 'shut';
+
 export interface Effect {
   readonly id: EffectId;
   readonly origin: Origin;
@@ -199,6 +212,8 @@ export interface Effect {
   readonly identity: string | null;
   readonly args: Json;
   readonly digest: string;
+  readonly policy: Ruling;
+  readonly gate: Gate;
   readonly status: EffectStatus;
   readonly intendedAt: number;
   /** The last dispatch; null before the first. */
@@ -300,7 +315,8 @@ export interface Delivery {
 
 export interface Decision {
   readonly id: DecisionId;
-  /** What it is about; null for a question that the work asks. */
+  readonly about: DecisionSubject;
+  /** The effect that it is about; null for a question that the work asks. */
   readonly effect: EffectId | null;
   /** Who asked, when the work asks. */
   readonly origin: Origin | null;
@@ -309,8 +325,13 @@ export interface Decision {
   /** The dispatch that it asks about: a later dispatch is a new question. */
   readonly attempt: number;
   readonly question: string;
+  readonly why: string;
   readonly options: readonly DecisionAnswer[];
   readonly choices: readonly string[];
+  /** Of an approval: the action that it is about. */
+  readonly digest: string | null;
+  /** From then on it can be answered no more; null when there is no such instant. */
+  readonly expiresAt: number | null;
   readonly requestedAt: number;
   /** Its call was answered as suspended: the answer arrives later, like a message. */
   readonly isSuspended: boolean;
@@ -322,6 +343,8 @@ export interface Decision {
   } | null;
   /** True once it has become pointless: its effect was settled by other evidence, or nobody waits for the answer. */
   readonly moot: boolean;
+  /** True once its time is over. */
+  readonly expired: boolean;
 }
 
 // ── losses ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -363,8 +386,9 @@ export const lineageOf = (s: State, session: SessionId): SessionId => s.fork?.li
 /** The image that the chain ends in. */
 export const headImage = (chain: ImageChain): HeapImage => chain.deltas.at(-1) ?? chain.base;
 
-export const openDecisions = (state: State): readonly Decision[] =>
-  state.decisions.filter((decision) => !decision.made && !decision.moot);
+export const openDecisions = (state: State): readonly Decision[] => state.decisions.filter(isOpen);
+
+export const isOpen = ({ made, moot, expired }: Decision): boolean => !made && !moot && !expired;
 
 export const unknownEffects = (state: State): readonly Effect[] =>
   state.effects.open.filter((effect) => isUnknown(effect, state.lifetime.epoch));

@@ -30,7 +30,22 @@ type Upcast = (body: Record<string, unknown>) => Record<string, unknown>;
 /** `UPCASTS[kind][v]` turns a body of version v into one of version v + 1. */
 const UPCASTS: Partial<Record<EventKind, Readonly<Record<number, Upcast>>>> = {
   'progress.noted': { 1: (body) => ({ ...body, origin: null }) },
-  'decision.requested': { 1: (body) => ({ ...body, origin: null, choices: [] }) },
+  'decision.requested': {
+    1: (body) => ({ ...body, origin: null, choices: [] }),
+    2: (body) => ({
+      ...body,
+      about: body.effect === null ? 'question' : 'unknown',
+      why: '',
+      digest: null,
+      expiresAt: null,
+    }),
+  },
+  'effect.intended': {
+    1: (body) => ({
+      ...body,
+      policy: { verdict: 'allow', rule: 'before-policies', expiresAfterMs: null },
+    }),
+  },
   'timer.set': {
     1: ({ cell, guestCall, ...body }) => ({ ...body, origin: { by: 'cell', cell, guestCall } }),
   },

@@ -54,6 +54,8 @@ function describe(event: Event | ForeignEvent): string | null {
       return event.rung === 'fresh' ? null : `live objects are back: ${event.rung}`;
     case 'decision.requested':
       return `question ${event.decision}: ${oneLine(event.question, 100)}`;
+    case 'decision.expired':
+      return `question ${event.decision} expired`;
     case 'turn.failed':
       return `turn ${event.turn} failed: ${event.reason}`;
     default:

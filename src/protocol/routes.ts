@@ -107,6 +107,15 @@ export const ROUTES = {
     body: schema.emptyBody,
     answer: schema.verification,
   },
+  inbox: {
+    ...get,
+    path: '/v1/inbox',
+    summary:
+      'Everything that awaits a person, over all your sessions. With `Accept: text/event-stream` the whole list, and again ' +
+      'whenever it changes.',
+    query: schema.inboxQuery,
+    answer: schema.inbox,
+  },
   report: {
     ...get,
     path: '/v1/sessions/:id/report',

@@ -87,6 +87,11 @@ export const decisionBody = z.strictObject({
   decision: z.string().min(1).max(64),
   answer,
   text: z.string().max(20_000).default(''),
+  digest: z
+    .string()
+    .max(128)
+    .optional()
+    .describe('Of the action that you have seen; a decision about another one is refused.'),
 });
 
 export const stopBody = z.strictObject({
@@ -110,6 +115,11 @@ export const listQuery = z.strictObject({
   phase: phase.optional(),
   after: z.string().optional().describe('The last id of the page before.'),
   limit: number(1, 500).default(50),
+});
+
+export const inboxQuery = z.strictObject({
+  after: z.string().optional().describe('The last session of the page before.'),
+  limit: number(1, 500).default(50).describe('Sessions of a page; a stream has no limit.'),
 });
 
 export const inspectQuery = z.strictObject({
@@ -200,6 +210,7 @@ const ledgerRow = z.object({
   tool: z.string(),
   target: z.string(),
   capability: z.enum(['read', 'keyed', 'queryable', 'cancelable', 'blind']),
+  rule: z.string().describe('The rule of the policy by which it was sent, asked about or denied.'),
   attempts: count,
   evidence: z
     .string()
@@ -211,11 +222,21 @@ const ledgerRow = z.object({
 
 const decision = z.object({
   id: z.string(),
+  about: z
+    .enum(['approval', 'unknown', 'question'])
+    .describe('Whether to send it, whether it happened, or what the work itself wants to know.'),
   effect: z.string().nullable(),
   question: z.string(),
+  why: z.string().describe('Why a person is asked; empty for a question of the work.'),
   options: list(z.string()),
   choices: list(z.string()),
   since: z.number(),
+  action: z
+    .object({ tool: z.string(), target: z.string(), args: z.unknown() })
+    .nullable()
+    .describe('Of an approval: the exact action.'),
+  digest: z.string().nullable().describe('Of that action; a decision can name it.'),
+  expiresAt: z.number().nullable().describe('From then on it can be answered no more.'),
 });
 
 const heap = z.object({
@@ -263,6 +284,28 @@ export const verification = z.object({
   diverged: z.object({ seq: count, expected: z.string(), found: z.string() }).nullable(),
   image: z.enum(['intact', 'damaged', 'none']),
   problem: z.string().nullable(),
+});
+
+export const inbox = z.object({
+  items: list(
+    z.object({
+      session: z.string(),
+      title: z.string(),
+      id: z.string().describe('The decision; `resume` where the answer is to resume the session.'),
+      about: z.enum(['approval', 'unknown', 'question', 'quarantine']),
+      effect: z.string().nullable(),
+      question: z.string(),
+      why: z.string(),
+      evidence: list(z.string()),
+      since: z.number(),
+      expiresAt: z.number().nullable().describe('From then on it can be answered no more.'),
+      answers: list(z.object({ answer: z.string(), brings: z.string().describe('What happens on it.') })),
+      choices: list(z.string()).describe('Of a question: the answers that are offered.'),
+      action: z.object({ tool: z.string(), target: z.string(), args: z.unknown() }).nullable(),
+      digest: z.string().nullable().describe('Of an approval: the action that it is about.'),
+    }),
+  ),
+  after: z.string().nullable().describe('Ask for the next page with it; null at the end.'),
 });
 
 export const report = z.object({
@@ -323,6 +366,7 @@ export const errorAnswer = z.object({
 export type Row = z.output<typeof row>;
 export type Rows = z.output<typeof rows>;
 export type Inspection = z.output<typeof inspection>;
+export type Inbox = z.output<typeof inbox>;
 export type Report = z.output<typeof report>;
 export type Verification = z.output<typeof verification>;
 export type Started = z.output<typeof started>;

@@ -19,6 +19,8 @@ export interface Whisper {
 export const FRAMES = {
   /** Text deltas: `{"text":"…"}`. */
   whisper: 'whisper',
+  /** All that awaits a person, whole: `{"items":[…]}`. */
+  inbox: 'inbox',
   /** The cursor is of another log; the error body says what to do. The stream ends. */
   stale: 'stale',
   /** The stream broke on the server's side; the error body says why. The stream ends. */
@@ -31,6 +33,10 @@ export function eventFrame(event: Event | ForeignEvent): string {
 
 export function whisperFrame({ text }: Whisper): string {
   return `event: ${FRAMES.whisper}\ndata: ${JSON.stringify({ text })}\n\n`;
+}
+
+export function inboxFrame(items: readonly unknown[]): string {
+  return `event: ${FRAMES.inbox}\ndata: ${JSON.stringify({ items })}\n\n`;
 }
 
 export function errorFrame(name: 'stale' | 'failed', body: ErrorBody): string {

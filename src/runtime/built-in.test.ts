@@ -108,3 +108,13 @@ test('what is built in is offered behind `code` and ahead of all else, and its n
   for (const { spec } of BUILT_IN)
     expect(() => registry([own(spec.name)])).toThrow(`tools[0]: the name "${spec.name}" is taken.`);
 });
+
+test('ask_person has an end only when it is given one', () => {
+  const until = (args: object) => {
+    const plan = planned('ask_person', { question: 'Which?', ...args });
+    return 'kind' in plan && plan.kind === 'decision.requested' ? plan.expiresAt : undefined;
+  };
+  expect([until({}), until({ seconds: 90 })]).toEqual([null, NOW + 90_000]);
+  for (const seconds of [0, -1, '90', Number.NaN, 400 * 86_400])
+    expect(refusal('ask_person', { question: 'Which?', seconds })).toContain('The seconds of ask_person');
+});

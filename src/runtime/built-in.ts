@@ -59,25 +59,35 @@ const askPerson: BuiltIn = {
           items: { type: 'string' },
           description: 'Answers to choose from, if only these will do.',
         },
+        seconds: {
+          type: 'number',
+          description: 'How long an answer is of use. Without it, it is waited for as long as it takes.',
+        },
       },
       required: ['question'],
       additionalProperties: false,
     },
   },
   plan(s, origin, args) {
-    const { question, choices = [] } = isRecord(args) ? args : {};
+    const { question, choices = [], seconds = null } = isRecord(args) ? args : {};
     if (typeof question !== 'string' || question.trim() === '' || question.length > 4_000)
       return refuse('ask_person takes {"question": "…"} of at most 4,000 characters.');
     if (!isChoices(choices))
       return refuse('The choices of ask_person are up to 20 different texts of at most 200 characters.');
+    if (seconds !== null && !(typeof seconds === 'number' && seconds >= 1 && seconds <= LONGEST_MS / 1_000))
+      return refuse('The seconds of ask_person are a number from 1 to those of a year.');
     return {
       kind: 'decision.requested',
       decision: mint.decision(s.counters),
+      about: 'question',
       effect: null,
       origin,
       question: wellFormed(question.trim()),
+      why: '',
       options: ['answer'],
       choices: choices.map(wellFormed),
+      digest: null,
+      expiresAt: seconds === null ? null : s.at + Math.ceil(seconds * 1_000),
     };
   },
 };

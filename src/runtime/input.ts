@@ -20,16 +20,18 @@ export async function appendInput(
   session: SessionId,
   ports: LogPorts,
   known: State | undefined,
-  decide: (s: State) => readonly EventBody[],
+  decide: (s: State, now: number) => readonly EventBody[],
   /** What the events name; nothing of it is kept when there are none. */
   blobs: readonly Blob[] = [],
 ): Promise<Appended> {
   const log = new Log(session, ports, known);
   for (;;) {
     await log.catchUp();
-    const bodies = decide(log.state);
+    // Decided at the very instant that it is dated with.
+    const now = Math.max(ports.clock.now(), log.state.at);
+    const bodies = decide(log.state, now);
     if (bodies.length === 0) return { state: log.state, events: [] };
-    const { state, events } = stamp(log.state, bodies, ports.clock.now());
+    const { state, events } = stamp(log.state, bodies, now);
     const result = await ports.store.commit({
       session,
       head: log.state.head,

@@ -1,10 +1,19 @@
 /** A session in one look: what the CLI, the console and programs show. Derived from the fold. */
 
 import type { Capability } from '../core/capability.ts';
+import type { DecisionSubject } from '../core/event.ts';
 import type { SessionId } from '../core/ids.ts';
 import { STOP_GRACE_MS } from '../core/next.ts';
 import { type Phase, phase, type Residency, residency } from '../core/phase.ts';
-import { type Effect, isUnknown, openDecisions, type State } from '../core/state.ts';
+import {
+  type Decision,
+  type Effect,
+  findEffect,
+  isUnknown,
+  openDecisions,
+  type State,
+} from '../core/state.ts';
+import type { Json } from '../lib/json.ts';
 
 export interface Inspection {
   readonly id: SessionId;
@@ -28,12 +37,20 @@ export interface Inspection {
   readonly ledger: readonly LedgerRow[];
   readonly decisions: readonly {
     readonly id: string;
-    /** What it is about; null for a question that the work asks. */
+    readonly about: DecisionSubject;
+    /** The effect that it is about; null for a question that the work asks. */
     readonly effect: string | null;
     readonly question: string;
+    /** Why a person is asked; empty for a question of the work. */
+    readonly why: string;
     readonly options: readonly string[];
     readonly choices: readonly string[];
     readonly since: number;
+    /** Of an approval: the exact action, which a decision can name. */
+    readonly action: { readonly tool: string; readonly target: string; readonly args: Json } | null;
+    readonly digest: string | null;
+    /** From then on it can be answered no more; null when there is no such instant. */
+    readonly expiresAt: number | null;
   }[];
   readonly heap: {
     readonly generation: number;
@@ -55,6 +72,8 @@ export interface LedgerRow {
   readonly tool: string;
   readonly target: string;
   readonly capability: Capability['kind'];
+  /** The rule of the policy by which it was sent, asked about or denied. */
+  readonly rule: string;
   readonly attempts: number;
   /** How the outcome was known when the service did not simply answer. */
   readonly evidence: string | null;
@@ -83,10 +102,7 @@ export function inspect(id: SessionId, s: State): Inspection {
     lastTurn: s.lastTurn && { number: s.lastTurn.number, end: s.lastTurn.end, text: s.lastTurn.text },
     unread: s.inbox.unread.map(({ id: message, text, when }) => ({ id: message, text, when })),
     ledger: [...s.effects.closed, ...s.effects.open].map((effect) => ledgerRow(effect, lifetime.epoch)),
-    decisions: openDecisions(s).map(({ id: decision, effect, question, options, choices, requestedAt }) => ({
-      ...{ id: decision, effect, question, options, choices },
-      since: requestedAt,
-    })),
+    decisions: openDecisions(s).map((decision) => decisionRow(s, decision)),
     heap: {
       generation: heap.generation,
       live: heap.live,
@@ -94,6 +110,16 @@ export function inspect(id: SessionId, s: State): Inspection {
       bytes: images.reduce((sum, image) => sum + image.bytes, 0),
       restored: heap.restored && { rung: heap.restored.rung, at: heap.restored.at, note: heap.restored.note },
     },
+  };
+}
+
+function decisionRow(s: State, decision: Decision): Inspection['decisions'][number] {
+  const { id, about, effect, question, why, options, choices, requestedAt, digest, expiresAt } = decision;
+  const asked = about === 'approval' && effect !== null ? findEffect(s, effect) : undefined;
+  return {
+    ...{ id, about, effect, question, why, options, choices, digest, expiresAt },
+    since: requestedAt,
+    action: asked ? { tool: asked.tool, target: asked.target, args: asked.args } : null,
   };
 }
 
@@ -105,6 +131,7 @@ function ledgerRow(effect: Effect, epoch: number): LedgerRow {
     tool: effect.tool,
     target: effect.target,
     capability: effect.capability.kind,
+    rule: effect.policy.rule,
     attempts: effect.attempts,
     evidence: evidence && `${evidence.by}: ${evidence.note}`,
     error: outcome?.status === 'failed' ? outcome.message : effect.unknownReason,

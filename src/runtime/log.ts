@@ -28,7 +28,7 @@ const PAGE = 500;
 /** How often a commit is tried again when the store is busy, full or failing, before the actor gives up. */
 const STORE_ATTEMPTS = 8;
 
-export type LogPorts = Pick<Ports, 'store' | 'clock' | 'bell' | 'tools' | 'sandbox'>;
+export type LogPorts = Pick<Ports, 'store' | 'clock' | 'bell' | 'tools' | 'policy' | 'sandbox'>;
 
 export class Log {
   readonly session: SessionId;
@@ -39,7 +39,7 @@ export class Log {
   constructor(session: SessionId, ports: LogPorts, known: State = initialState) {
     this.session = session;
     this.ports = ports;
-    this.planner = { tools: ports.tools, sandbox: ports.sandbox };
+    this.planner = { tools: ports.tools, policy: ports.policy, sandbox: ports.sandbox };
     this.folded = known;
   }
 

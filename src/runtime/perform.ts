@@ -4,10 +4,12 @@
  */
 
 import { buildRequest } from '../context/build.ts';
+import { whyNot } from '../core/approval.ts';
 import { type Audit, type Finding, type Outcome, writes } from '../core/capability.ts';
 import { OutlastError } from '../core/error.ts';
 import type { SessionId } from '../core/ids.ts';
 import type { PortCall } from '../core/next.ts';
+import { digestOf } from '../core/policy.ts';
 import { type Effect, findEffect, lineageOf, type State } from '../core/state.ts';
 import { Abort } from '../lib/abort.ts';
 import { assert, unreachable } from '../lib/assert.ts';
@@ -111,6 +113,8 @@ async function runEffect(s: State, call: Of<'call'>, by: Performer, halt: Abort)
   const { effect: id, attempt } = call;
   const effect = findEffect(s, id);
   assert(effect, 'an effect that is called stands in the ledger');
+  const unapproved = effect.gate === 'open' ? null : whyNot(s, effect, digestOf(effect));
+  assert(unapproved === null, `what is sent may be sent: ${unapproved}`);
   const tool = by.ports.tools.get(effect.tool);
   if (!tool) {
     const message = `The tool "${effect.tool}" is not here any more.`;

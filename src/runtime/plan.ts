@@ -1,16 +1,16 @@
 /**
- * From what was asked for to a durable intention. Planning is pure (T1 of the tool port), so it shares the commit of
- * the asking: nothing is sent here.
+ * From what was asked for to a durable intention, with what the policy says of it. Planning is pure (T1 of the tool port),
+ * so it shares the commit of the asking: nothing is sent here.
  */
 
 import { OutlastError } from '../core/error.ts';
 import type { EventBody, Origin } from '../core/event.ts';
 import { type CallId, type CellId, type Counters, mint } from '../core/ids.ts';
+import { digestOf, type Policy, type Ruling } from '../core/policy.ts';
 import { REFUSED } from '../core/slices/fork.ts';
 import type { State } from '../core/state.ts';
 import { assert } from '../lib/assert.ts';
-import { sha256 } from '../lib/digest.ts';
-import { canonical, isRecord, type Json } from '../lib/json.ts';
+import { isRecord, type Json } from '../lib/json.ts';
 import type { GuestCall, Sandbox } from '../sandbox/port.ts';
 import { isRefusal, type Plan, type Refusal, type Tool } from '../tools/port.ts';
 import { builtIn } from './built-in.ts';
@@ -18,6 +18,7 @@ import { CODE, type Registry } from './registry.ts';
 
 export interface Planner {
   readonly tools: Registry;
+  readonly policy: Policy;
   readonly sandbox: Pick<Sandbox, 'prepare'>;
 }
 
@@ -40,7 +41,7 @@ export function planCall(s: State, id: CallId, planner: Planner): readonly Event
   const plan = planOf(tool, input);
   return isRefusal(plan)
     ? [refuse(id, plan.refused.code, plan.refused.message)]
-    : [intend(s, origin, tool.bookedAs ?? name, plan)];
+    : ruled(s, origin, tool.bookedAs ?? name, plan, planner.policy);
 }
 
 /**
@@ -51,29 +52,29 @@ export function planGuestCalls(
   s: State,
   cell: CellId,
   calls: readonly GuestCall[],
-  tools: Registry,
+  { tools, policy }: Pick<Planner, 'tools' | 'policy'>,
   isRefused = false,
 ): readonly EventBody[] {
   let { counters } = s;
-  const minted = (event: EventBody): EventBody => {
-    counters = counted(counters, event);
-    return event;
+  const minted = (...events: readonly EventBody[]): readonly EventBody[] => {
+    counters = events.reduce(counted, counters);
+    return events;
   };
   return calls.flatMap((call): readonly EventBody[] => {
     const args = parse(call.args);
     const { guestCall } = call;
     const origin: Origin = { by: 'cell', cell, guestCall };
     const now: State = { ...s, counters };
-    if (call.name === 'timer' && !isRefused) return [minted(guestTimer(now, origin, args))];
+    if (call.name === 'timer' && !isRefused) return minted(guestTimer(now, origin, args));
     const name = call.name.startsWith('tools.') ? call.name.slice('tools.'.length) : call.name;
     const verb = isRefused ? { refused: REFUSED } : builtIn(name)?.plan(now, origin, args);
-    if (verb && !('refused' in verb)) return [minted(verb)];
+    if (verb && !('refused' in verb)) return minted(verb);
     const tool = tools.get(name);
     const plan = verb ?? (tool ? planOf(tool, args) : notGranted(name));
-    if (!isRefusal(plan)) return [minted(intend(now, origin, tool?.bookedAs ?? name, plan))];
+    if (!isRefusal(plan)) return minted(...ruled(now, origin, tool?.bookedAs ?? name, plan, policy));
     const stand: Plan = { capability: { kind: 'read' }, target: name, identity: null, args };
-    const intent = intend(now, origin, name, stand);
-    return [minted(intent), { kind: 'effect.refused', effect: intent.effect, ...plan.refused }];
+    const intent = intend(now, origin, name, stand, deniedBy(plan.refused.code));
+    return minted(intent, { kind: 'effect.refused', effect: intent.effect, ...plan.refused });
   });
 }
 
@@ -123,17 +124,42 @@ function planOf(tool: Tool, args: Json): Plan | Refusal {
   }
 }
 
+/** The intention with its ruling; what the policy denies is refused in the same breath. */
+function ruled(s: State, origin: Origin, tool: string, plan: Plan, policy: Policy): readonly EventBody[] {
+  const { capability, target, args, costUsd = null } = plan;
+  const { owner } = s.contract;
+  const ruling = policy({ owner, tool, capability, target, args, costUsd });
+  const intent = intend(s, origin, tool, plan, ruling);
+  if (ruling.verdict !== 'deny') return [intent];
+  const message = `It was not sent: the rule "${ruling.rule}" denies it. Do not do it by other means.`;
+  return [intent, { kind: 'effect.refused', effect: intent.effect, code: 'policy.denied', message }];
+}
+
 function intend(
   s: State,
   origin: Origin,
   tool: string,
-  plan: Plan,
+  { capability, target, identity, args }: Plan,
+  policy: Ruling,
 ): Extract<EventBody, { kind: 'effect.intended' }> {
-  const { capability, target, identity, args } = plan;
-  const digest = sha256(canonical({ tool, target, args }));
+  const digest = digestOf({ tool, target, args });
   const effect = mint.effect(s.counters);
-  return { kind: 'effect.intended', effect, origin, tool, capability, target, identity, args, digest };
+  return {
+    kind: 'effect.intended',
+    effect,
+    origin,
+    tool,
+    capability,
+    target,
+    identity,
+    args,
+    digest,
+    policy,
+  };
 }
+
+/** What cannot even be planned is no matter for the policy; its own code stands for the rule. */
+const deniedBy = (rule: string): Ruling => ({ verdict: 'deny', rule, expiresAfterMs: null });
 
 const refuse = (call: CallId, code: string, message: string): EventBody => ({
   kind: 'call.refused',

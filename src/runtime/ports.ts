@@ -1,5 +1,6 @@
 /** The ports that the runtime stands on, in one bundle. Adapters are chosen in `compose.ts` and nowhere else. */
 
+import type { Policy } from '../core/policy.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Entropy } from '../lib/entropy.ts';
 import type { Model } from '../models/port.ts';
@@ -13,6 +14,8 @@ export interface Ports {
   readonly model: Model;
   readonly sandbox: Sandbox;
   readonly tools: Registry;
+  /** What may be done, what a person is asked about, and what is not done. */
+  readonly policy: Policy;
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly bell: Bell;

@@ -195,7 +195,7 @@ function committed(
   const after = evolve(s, { ...event, seq: s.head + 1, at });
   const may = mayAct(s, cell, nextDelivery(s.heap.pending)?.answer ?? null);
   const heard = may === 'unheard' ? [] : step.calls;
-  const planned = planGuestCalls(after, cell, heard, by.ports.tools, may === 'refused');
+  const planned = planGuestCalls(after, cell, heard, by.ports, may === 'refused');
   return { events: [event, ...planned], blobs: [blob] };
 }
 

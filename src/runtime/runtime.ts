@@ -30,15 +30,17 @@ import { digestOf } from '../core/slices/inbox.ts';
 import { lineageOf, type State } from '../core/state.ts';
 import { decode, encode } from '../core/upcast.ts';
 import { PARK_AFTER_MS } from '../core/upkeep.ts';
-import type { Driver } from '../driver/port.ts';
+import type { Drive, Driver } from '../driver/port.ts';
 import { assert } from '../lib/assert.ts';
 import type { Blob, Row } from '../store/port.ts';
 import { drive } from './actor.ts';
+import { type Approver, approving } from './approver.ts';
 import { type Asked, ask } from './ask.ts';
 import { sealFile } from './files.ts';
 import { follow, type Whisper } from './follow.ts';
 import { type Forked, type ForkRequest, fork, noSuchEvent } from './fork.ts';
 import { Heaps, readAll } from './heaps.ts';
+import { type Inbox, type InboxItem, inbox, watchInbox } from './inbox.ts';
 import { type Appended, appendInput, stamp } from './input.ts';
 import { type Inspection, inspect } from './inspect.ts';
 import { Leftovers } from './leftovers.ts';
@@ -95,7 +97,18 @@ export interface Sessions {
   interrupt(session: string): Promise<Phase>;
   stop(session: string, options?: { waitMs?: number }): Promise<Stopped>;
   reopen(session: string): Promise<Phase>;
-  decide(session: string, decision: string, answer: DecisionAnswer, text?: string): Promise<Phase>;
+  /** The first answer stands. With `digest`, only if the decision is about the action that has it. */
+  decide(
+    session: string,
+    decision: string,
+    answer: DecisionAnswer,
+    text?: string,
+    options?: { digest?: string | undefined },
+  ): Promise<Phase>;
+  /** Everything that awaits a person, over all sessions of this owner. */
+  inbox(query?: { after?: string; limit?: number }): Promise<Inbox>;
+  /** The whole inbox at once, and again whenever it changes; ends when `signal` aborts. */
+  watchInbox(options?: { signal?: AbortSignal }): AsyncGenerator<readonly InboxItem[], void, void>;
   verify(session: string): Promise<Verification>;
   /** What became of each kind of state after the last loss, as far as it is known now. */
   report(session: string): Promise<Report>;
@@ -118,13 +131,29 @@ const STOP_WAIT_MS = 15_000;
 /** A heap that parking did not reach, since another worker parked its session or nobody may drive it. */
 const IDLE_MS = 2 * PARK_AFTER_MS;
 
-export function outlast(ports: Ports, driver: Driver, owner: Owner): Outlast {
+/** With an approver, code decides about what the policy asks; without one, only people do. */
+export function outlast(
+  ports: Ports,
+  driver: Driver,
+  owner: Owner,
+  { approver }: { readonly approver?: Approver | undefined } = {},
+): Outlast {
   const heaps = new Heaps(ports);
   const context = { ports, heaps, leftovers: new Leftovers(), states: states() };
   const closing = new AbortController();
-  driver.start((session, signal) => drive(session, context, signal));
+  const as = (of: Owner, by: string = of): Sessions => sessions(of, { ...context, driver }, by);
+  const driving: Drive = (session, signal) => drive(session, context, signal);
+  const approvals =
+    approver &&
+    approving(approver, {
+      ports,
+      stateOf: (session) => latest(session, ports, context.states),
+      decide: ({ session, owner: of, decision, digest }, answer) =>
+        as(of, 'approver').decide(session, decision, answer, '', { digest }),
+      signal: closing.signal,
+    });
+  driver.start(approvals ? approvals.beside(driving) : driving);
   const tidying = closeIdleHeaps(ports, heaps, driver, closing.signal);
-  const as = (of: Owner): Sessions => sessions(of, { ...context, driver });
   return {
     ...as(owner),
     as,
@@ -139,6 +168,8 @@ export function outlast(ports: Ports, driver: Driver, owner: Owner): Outlast {
   };
 }
 
+type Command = (s: State, now: number) => readonly EventBody[];
+
 interface Context {
   readonly ports: Ports;
   readonly heaps: Heaps;
@@ -146,9 +177,8 @@ interface Context {
   readonly driver: Driver;
 }
 
-function sessions(owner: Owner, { ports, states: known, driver }: Context): Sessions {
-  const by = owner as string;
-
+/** `by` is who acts: the owner, or what acts for them. */
+function sessions(owner: Owner, { ports, states: known, driver }: Context, by: string): Sessions {
   /** The id of a session that this owner has; anything else is unknown. */
   async function own(id: string): Promise<SessionId> {
     const session = parseSessionId(id);
@@ -157,18 +187,9 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context): Sess
     return session;
   }
 
-  async function stateOf(session: SessionId): Promise<State> {
-    const log = new Log(session, ports, known.get(session));
-    await log.catchUp();
-    known.set(session, log.state);
-    return log.state;
-  }
+  const stateOf = (session: SessionId): Promise<State> => latest(session, ports, known);
 
-  async function input(
-    id: string,
-    command: (s: State) => ReturnType<typeof decide.pause>,
-    blobs: readonly Blob[] = [],
-  ): Promise<Appended> {
+  async function input(id: string, command: Command, blobs: readonly Blob[] = []): Promise<Appended> {
     const session = await own(id);
     const appended = await appendInput(session, ports, known.get(session), command, blobs);
     known.set(session, appended.state);
@@ -176,10 +197,8 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context): Sess
     return appended;
   }
 
-  const phaseAfter = async (
-    id: string,
-    command: (s: State) => ReturnType<typeof decide.pause>,
-  ): Promise<Phase> => phase((await input(id, command)).state);
+  const phaseAfter = async (id: string, command: Command): Promise<Phase> =>
+    phase((await input(id, command)).state);
 
   /** The images of a message: references for its event, and the sealed blobs of the same commit. */
   function sealed(lineage: SessionId, images: readonly FileData[] = []) {
@@ -316,8 +335,8 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context): Sess
     resume: (id) => phaseAfter(id, (s) => decide.resume(s, by)),
     interrupt: (id) => phaseAfter(id, (s) => decide.interrupt(s, by)),
     reopen: (id) => phaseAfter(id, (s) => decide.reopen(s, by)),
-    decide: (id, decision, answer, text = '') =>
-      phaseAfter(id, (s) => decide.answer(s, decision, { answer, text, by })),
+    decide: (id, decision, answer, text = '', { digest } = {}) =>
+      phaseAfter(id, (s, now) => decide.answer(s, decision, { answer, text, by, digest }, now)),
 
     async stop(id, { waitMs = STOP_WAIT_MS } = {}) {
       await input(id, (s) => decide.stop(s, by));
@@ -333,6 +352,17 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context): Sess
       return { status: s.lifetime.status === 'stopped' ? 'stopped' : 'stopping', unknown };
     },
 
+    async inbox({ after, limit = 50 } = {}) {
+      const page = { limit: Math.min(Math.max(1, limit), 500) };
+      return inbox(
+        owner,
+        { ...ports, stateOf },
+        after === undefined ? page : { ...page, after: await own(after) },
+      );
+    },
+
+    watchInbox: ({ signal } = {}) => watchInbox(owner, { ...ports, stateOf }, signal),
+
     async report(id) {
       return report(await stateOf(await own(id)));
     },
@@ -343,6 +373,13 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context): Sess
 
     rest,
   };
+}
+
+async function latest(session: SessionId, ports: Ports, known: Context['states']): Promise<State> {
+  const log = new Log(session, ports, known.get(session));
+  await log.catchUp();
+  known.set(session, log.state);
+  return log.state;
 }
 
 async function closeIdleHeaps(

@@ -105,6 +105,50 @@ describe('the calls', () => {
     expect(row).toMatchObject({ status: 'done', evidence: expect.stringMatching(/^person/) });
   });
 
+  test('an approval shows the exact action, takes one word for it, and no other action', async () => {
+    const id = await http.start('refund');
+    const asked = await http.rested(id);
+    expect(asked).toMatchObject({
+      phase: 'awaiting_decision',
+      ledger: [{ effect: 'e1', status: 'intended', rule: 'default:blind' }],
+      decisions: [
+        {
+          ...{ id: 'd1', about: 'approval', effect: 'e1', options: ['approve', 'reject'] },
+          action: { tool: 'refund', target: 'POST test://shop', args: { cents: 700 } },
+          why: 'the rule "default:blind" asks',
+          digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+        },
+      ],
+    });
+    const [{ digest, since, expiresAt } = { digest: null, since: 0, expiresAt: 0 }] = asked.decisions;
+    expect(expiresAt).toBe(since + 7 * 86_400_000);
+    const decide = (body: object) => http.post(`/v1/sessions/${id}/decisions`, { decision: 'd1', ...body });
+    const stale = { answer: 'approve', digest: 'f'.repeat(64) };
+    expect(await refusal(decide(stale))).toMatchObject({ status: 409, code: 'decision.stale' });
+    expect(await refusal(decide({ answer: 'done' }))).toMatchObject({
+      status: 400,
+      code: 'decision.invalid',
+    });
+    await http.call('decide', id, { decision: 'd1', answer: 'approve', digest });
+    expect(await http.rested(id)).toMatchObject({
+      ...{ phase: 'awaiting_input', decisions: [] },
+      ledger: [{ effect: 'e1', status: 'done' }],
+    });
+    expect(await refusal(decide({ answer: 'reject' }))).toMatchObject({
+      status: 409,
+      code: 'decision.closed',
+    });
+  });
+
+  test('B139 a request that a task sends is refused, whatever was granted to it', async () => {
+    const id = await http.start('refund');
+    await http.rested(id);
+    const body = { decision: 'd1', answer: 'approve' };
+    const sent = http.post(`/v1/sessions/${id}/decisions`, body, { 'x-outlast-epoch': '1' });
+    expect(await refusal(sent)).toMatchObject({ status: 403, code: 'owner.unauthorized' });
+    expect((await http.rested(id)).decisions).toHaveLength(1);
+  });
+
   test('a question of the work takes one of its choices, word for word', async () => {
     const id = await http.start('choose blue|red');
     expect(await http.rested(id)).toMatchObject({
@@ -317,7 +361,7 @@ describe('refusals', () => {
     for (const path of [`/v1/sessions/${id}/merge`, '/v1/nothing', '/../etc/passwd']) {
       expect(await refusal(http.post(path))).toMatchObject({ status: 404, code: 'route.unknown' });
     }
-    expect(await refusal(http.get('/v1/inbox'))).toMatchObject({ status: 404, code: 'route.unknown' });
+    expect(await refusal(http.get('/v1/outbox'))).toMatchObject({ status: 404, code: 'route.unknown' });
   });
 
   test('a failure inside tells nothing of the inside, and is reported', async () => {

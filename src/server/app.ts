@@ -22,9 +22,11 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { errorBody, HttpRefusal, statusOf } from '../protocol/error.ts';
 import { openapi } from '../protocol/openapi.ts';
 import { type QueryOf, ROUTES, type Route, type RouteId } from '../protocol/routes.ts';
+import { inboxFrame } from '../protocol/sse.ts';
 import type { Outlast } from '../runtime/runtime.ts';
 import { authenticate, LOCAL, type Token, unauthorized } from './auth.ts';
-import { guardContentType, guardOrigin } from './guard.ts';
+import { frames } from './frames.ts';
+import { guardContentType, guardOrigin, guardTasks } from './guard.ts';
 import { type Call, handlers } from './handlers.ts';
 import { type About, healthOf } from './health.ts';
 import { readBody, readKey, readQuery } from './input.ts';
@@ -47,6 +49,7 @@ const BODY_MAX = 2 * 1024 * 1024;
 /** Of a message, whose images come in base64. */
 const MESSAGE_BODY_MAX = BODY_MAX + Math.ceil((SHOWN_BYTES * 4) / 3);
 const HEARTBEAT_MS = 15_000;
+const STREAM = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
 
 export function app(outlast: Outlast & { readonly about?: About }, options: AppOptions = {}): Hono {
   const { tokens = [], version, clock = systemClock, heartbeatMs = HEARTBEAT_MS } = options;
@@ -79,6 +82,7 @@ export function app(outlast: Outlast & { readonly about?: About }, options: AppO
       health: healthOf(owner, outlast.about, version),
     };
     if (id === 'events' && wantsStream(c)) return streamed(c, call as Call<'events'>);
+    if (id === 'inbox' && wantsStream(c)) return streamedInbox(c, call as Call<'inbox'>);
     const act = () => (handlers[id] as (call: unknown) => Promise<unknown>)(call);
     const name = `${owner} ${id} ${call.id} ${key}`;
     const isRemembered = route.keyed === 'process' && key !== null;
@@ -90,13 +94,17 @@ export function app(outlast: Outlast & { readonly about?: About }, options: AppO
     const after = resumeFrom(c, query);
     const whispers = query.whispers === 'true';
     const body = await eventStream(sessions, id, { after, whispers, clock, heartbeatMs, closing, report });
-    return c.body(body, 200, {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'x-accel-buffering': 'no',
-    });
+    return c.body(body, 200, STREAM);
+  }
+
+  function streamedInbox(c: Context, { sessions }: Call<'inbox'>): Response {
+    const options = { clock, heartbeatMs, closing, report };
+    const lists = (signal: AbortSignal) => sessions.watchInbox({ signal });
+    return c.body(frames('inbox', lists, inboxFrame, options), 200, STREAM);
   }
 
   server.use(async (c, next) => {
+    guardTasks(c.req.raw);
     if (tokens.length === 0) guardOrigin(c.req.raw);
     await next();
     c.header('x-content-type-options', 'nosniff');

@@ -5,6 +5,8 @@
  * G1  Without tokens, a request must be addressed to this machine by a loopback name, and must not come from a page
  *     of another origin.
  * G2  A POST is JSON by its content type: what a form, or a script without permission, can send is refused.
+ * G3  A request that a task sends is refused, whatever was granted to it and whatever it carries: who is steered does not
+ *     steer, least of all decide about itself. The runtime marks each of its requests, and no task can take that off.
  * With tokens neither host nor origin matter: no browser adds a bearer token by itself.
  */
 
@@ -36,6 +38,20 @@ export function guardOrigin(request: Request): void {
       'use the page of this server, or set OUTLAST_TOKENS and send a token',
     );
   }
+}
+
+/** What `tools/fetch` puts on every request, and no caller of it can leave out. */
+const MARK = 'x-outlast-epoch';
+
+/** G3. */
+export function guardTasks(request: Request): void {
+  if (!request.headers.has(MARK)) return;
+  throw new HttpRefusal(
+    403,
+    'owner.unauthorized',
+    'This request comes from a task. Tasks do not use the API of Outlast.',
+    'let the person do it, and grant no Outlast server to tasks',
+  );
 }
 
 /** G2. */

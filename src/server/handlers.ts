@@ -57,9 +57,9 @@ export const handlers: Handlers = {
 
   ask: ({ sessions, id, body: { question }, signal }) => sessions.ask(id, question, { signal }),
 
-  decide: async ({ sessions, id, body: { decision, answer, text } }) => ({
+  decide: async ({ sessions, id, body: { decision, answer, text, digest } }) => ({
     session: id,
-    phase: await sessions.decide(id, decision, answer, text),
+    phase: await sessions.decide(id, decision, answer, text, { digest }),
   }),
 
   pause: async ({ sessions, id }) => ({ session: id, phase: await sessions.pause(id) }),
@@ -74,6 +74,8 @@ export const handlers: Handlers = {
 
   fork: ({ sessions, id, key, body }) => sessions.fork(id, { key, ...given(body) }),
 
+  inbox: ({ sessions, query: { after, limit } }) =>
+    sessions.inbox({ limit, ...(after === undefined ? {} : { after }) }),
   verify: ({ sessions, id }) => sessions.verify(id),
   report: ({ sessions, id }) => sessions.report(id),
 

@@ -19,6 +19,7 @@ const FILES = {
   '/dom.js': ['dom.js', 'text/javascript'],
   '/transcript.js': ['transcript.js', 'text/javascript'],
   '/session.js': ['session.js', 'text/javascript'],
+  '/inbox.js': ['inbox.js', 'text/javascript'],
   '/aside.js': ['aside.js', 'text/javascript'],
 } as const;
 

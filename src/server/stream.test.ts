@@ -225,3 +225,21 @@ test('a silent stream beats, and ends with a word when the server goes', async (
   }
   expect(text).toMatch(/: still here\n\n: the server is closing; come back with Last-Event-ID\n\n$/);
 });
+
+test('the inbox is streamed whole, and again when it has changed; another owner sees none of it', async () => {
+  const response = await http.get('/v1/inbox', stream);
+  expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+  const reader = response.body?.getReader();
+  let text = '';
+  const until = async (wanted: RegExp) => {
+    while (!wanted.test(text)) text += new TextDecoder().decode((await reader?.read())?.value);
+  };
+  await until(/event: inbox\ndata: {"items":\[\]}\n\n/);
+  const id = await http.start('pay');
+  await http.rested(id);
+  await until(new RegExp(`event: inbox\ndata: {"items":\\[{"session":"${id}".*"about":"unknown"`));
+  await http.call('decide', id, { decision: 'd1', answer: 'done' });
+  text = '';
+  await until(/event: inbox\ndata: {"items":\[\]}\n\n/);
+  await reader?.cancel();
+});

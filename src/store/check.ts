@@ -11,7 +11,7 @@ import { OutlastError } from '../core/error.ts';
 import { type BlobRef, parseSessionId, type SessionId } from '../core/ids.ts';
 import { assert } from '../lib/assert.ts';
 import { sha256 } from '../lib/digest.ts';
-import type { Commit, StoredEvent } from './port.ts';
+import type { Commit, StoredEvent, Summary } from './port.ts';
 
 /** The name of a blob: SHA-256 of its bytes. */
 export function blobRef(bytes: Uint8Array): BlobRef {
@@ -65,3 +65,6 @@ function checkEvent(event: StoredEvent, seq: number): void {
 function isStorable(text: string): boolean {
   return !/[\0\p{Surrogate}]/u.test(text);
 }
+
+/** How much awaits a person; a version that had no inbox counted decisions only. */
+export const awaitingIn = ({ awaiting, openDecisions }: Summary): number => awaiting ?? openDecisions;

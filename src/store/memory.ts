@@ -11,7 +11,7 @@
 import type { BlobRef, SessionId } from '../core/ids.ts';
 import { assert } from '../lib/assert.ts';
 import type { Clock } from '../lib/clock.ts';
-import { blobMissing, checkBlob, checkCommit, sessionUnknown } from './check.ts';
+import { awaitingIn, blobMissing, checkBlob, checkCommit, sessionUnknown } from './check.ts';
 import type { Acquired, Commit, CommitResult, ListQuery, Row, Store, StoredEvent, Summary } from './port.ts';
 
 export interface MemoryStore extends Store {
@@ -173,7 +173,8 @@ function toRow(kept: Kept): Row {
   return { ...kept.summary, id: kept.id, head: kept.events.length, epoch: kept.epoch };
 }
 
-function matches(summary: Summary, { owner, phase }: ListQuery): boolean {
+function matches(summary: Summary, { owner, phase, awaiting }: ListQuery): boolean {
+  if (awaiting && awaitingIn(summary) === 0) return false;
   return (owner === undefined || summary.owner === owner) && (phase === undefined || summary.phase === phase);
 }
 

@@ -64,6 +64,8 @@ export type Acquired =
 export interface ListQuery {
   readonly owner?: Owner;
   readonly phase?: string;
+  /** Only sessions in which something awaits a person. */
+  readonly awaiting?: true;
   /** Id of the last row of the page before. */
   readonly after?: SessionId;
   readonly limit: number;

@@ -8,13 +8,32 @@
  */
 
 import type { Capability } from '../core/capability.ts';
-import { DEFAULT_LIMITS, type Event, type EventBody, type ForeignEvent, type Limits } from '../core/event.ts';
+import {
+  DEFAULT_LIMITS,
+  type DecisionAnswer,
+  type Event,
+  type EventBody,
+  type ForeignEvent,
+  type Limits,
+} from '../core/event.ts';
 import { evolve, initialState } from '../core/evolve.ts';
-import { type CallId, type EffectId, mint, type Owner, type SessionId } from '../core/ids.ts';
+import {
+  type CallId,
+  type DecisionId,
+  type EffectId,
+  mint,
+  type Owner,
+  type SessionId,
+} from '../core/ids.ts';
 import type { Part } from '../core/message.ts';
+import { next } from '../core/next.ts';
+import { digestOf, type Ruling } from '../core/policy.ts';
 import type { State } from '../core/state.ts';
 
 const MINUTE = 60_000;
+
+export const ALLOWED: Ruling = { verdict: 'allow', rule: 'test', expiresAfterMs: null };
+export const ASKS: Ruling = { verdict: 'ask', rule: 'test', expiresAfterMs: 60 * MINUTE };
 
 export interface Sequence {
   readonly events: readonly (Event | ForeignEvent)[];
@@ -31,6 +50,11 @@ export interface Sequence {
   surfaced(text: string): Sequence;
   /** An effect that the model asked for, dispatched under the current epoch. */
   effect(capability: Capability, tool?: string): Sequence;
+  /** One effect for each call that the model makes at once, as the policy rules; nothing is sent. */
+  intends(policy: Ruling, ...whats: readonly string[]): Sequence;
+  /** What `next` chooses now. */
+  chosen(): Sequence;
+  decides(decision: string, answer: DecisionAnswer, text?: string): Sequence;
   settled(result: object): Sequence;
   /** The holder dies: the next one acquires a lease. */
   lost(): Sequence;
@@ -131,9 +155,34 @@ export function sequence(
           identity: null,
           args: { what: 'rent' },
           digest: 'd',
+          policy: ALLOWED,
         })
         .event({ kind: 'effect.dispatched', effect, attempt: 1, epoch: state.lifetime.epoch });
     },
+    intends(policy, ...whats) {
+      const target = 'post service';
+      const asked = sequence(events, state).asks(...whats.map((what) => ['post', { what }] as const));
+      return whats.reduce(
+        (log, what, i) =>
+          log.event({
+            kind: 'effect.intended',
+            effect: mint.effect(log.state.counters),
+            origin: { by: 'call', call: mint.call(state.counters, i) },
+            tool: 'post',
+            capability: { kind: 'blind' },
+            target,
+            identity: null,
+            args: { what },
+            digest: digestOf({ tool: 'post', target, args: { what } }),
+            policy,
+          }),
+        asked,
+      );
+    },
+    chosen: () =>
+      next(state, state.at).choices.reduce((log, choice) => log.event(choice), sequence(events, state)),
+    decides: (decision, answer, text = '') =>
+      event({ kind: 'decision.made', decision: decision as DecisionId, answer, text, by: 'ada' }),
     settled: (result) =>
       event({
         kind: 'effect.settled',
@@ -147,11 +196,15 @@ export function sequence(
       event({
         kind: 'decision.requested',
         decision: mint.decision(state.counters),
+        about: 'unknown',
         effect: newest?.id as EffectId,
         origin: null,
         question: 'Did it happen?',
+        why: 'the worker was lost',
         options: ['done', 'not-done', 'reject'],
         choices: [],
+        digest: null,
+        expiresAt: null,
       }),
     forked: () => {
       const from = 'ses_original00000000' as SessionId;

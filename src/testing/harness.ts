@@ -17,6 +17,7 @@ import type { Owner, SessionId } from '../core/ids.ts';
 import { checkLog } from '../core/invariant.ts';
 import type { ModelRequest } from '../core/message.ts';
 import { type Phase, phase } from '../core/phase.ts';
+import type { Policy } from '../core/policy.ts';
 import type { State } from '../core/state.ts';
 import { decode } from '../core/upcast.ts';
 import { leaseDriver } from '../driver/leases.ts';
@@ -24,6 +25,7 @@ import { seededEntropy } from '../lib/entropy.ts';
 import { openSeal } from '../lib/seal.ts';
 import { type GenerateOptions, type Model, ModelError, type ModelReply } from '../models/port.ts';
 import { toCall } from '../models/prompt.ts';
+import type { Approver } from '../runtime/approver.ts';
 import { localBell } from '../runtime/bell.ts';
 import type { Ports } from '../runtime/ports.ts';
 import { registry } from '../runtime/registry.ts';
@@ -33,7 +35,7 @@ import { type MemoryStore, memoryStore } from '../store/memory.ts';
 import type { Store } from '../store/port.ts';
 import type { Tool } from '../tools/port.ts';
 import { type Life, life } from './sim/life.ts';
-import { type World, world } from './sim/world.ts';
+import { ALLOW_ALL, type World, world } from './sim/world.ts';
 import { type VirtualClock, virtualClock } from './virtual-clock.ts';
 
 export { calls, read, say } from './sim/scenarios.ts';
@@ -63,6 +65,9 @@ export interface HarnessOptions {
   readonly sandbox?: Sandbox;
   readonly limits?: Partial<Limits>;
   readonly leaseMs?: number;
+  /** By default nobody is asked about anything. */
+  readonly policy?: Policy;
+  readonly approver?: Approver;
   /** Whether something real is under way, a wire say; virtual time stands still for it. */
   readonly isUnderWay?: () => boolean;
 }
@@ -85,6 +90,8 @@ export interface Harness {
   readonly faulty: Partial<Store>;
   /** The tools of workers that are started from now on. */
   tools: readonly Tool[];
+  /** Of workers that are started from now on. */
+  approver: Approver | undefined;
   /** The newest worker. */
   readonly worker: Worker;
   readonly api: Outlast;
@@ -131,7 +138,7 @@ export function harness(options: HarnessOptions = {}): Harness {
   const sessions = new Set<SessionId>();
   const workers: { worker: Worker; life: Life }[] = [];
   const model = scripted(options.model ?? [], requests);
-  const { sandbox = noSandbox, leaseMs = LEASE_MS, isUnderWay = () => false } = options;
+  const { sandbox = noSandbox, leaseMs = LEASE_MS, policy = ALLOW_ALL, isUnderWay = () => false } = options;
 
   const seen: Store = new Proxy(store, {
     get: (real, name) => Reflect.get(Reflect.has(faulty, name) ? faulty : real, name),
@@ -151,6 +158,7 @@ export function harness(options: HarnessOptions = {}): Harness {
       model: own.port('model', model),
       sandbox: portsOf(sandbox, own),
       tools: registry([...outside.tools(), ...self.tools].map((tool) => own.port(tool.spec.name, tool))),
+      policy,
       clock: { ...own.clock, sleep },
       entropy,
       bell: localBell(),
@@ -164,7 +172,7 @@ export function harness(options: HarnessOptions = {}): Harness {
     };
     const driver = leaseDriver({ ...ports, sweepMs: SWEEP_MS });
     const worker: Worker = {
-      api: outlast(ports, driver, 'local' as Owner),
+      api: outlast(ports, driver, 'local' as Owner, { approver: self.approver }),
       holder,
       kill: () => own.end(),
       freeze() {
@@ -231,6 +239,7 @@ export function harness(options: HarnessOptions = {}): Harness {
     store,
     faulty,
     tools: options.tools ?? [],
+    approver: options.approver,
     get worker() {
       return (workers.at(-1) as (typeof workers)[number]).worker;
     },

@@ -31,6 +31,8 @@ export interface OwnTool<Input extends z.core.$ZodType | JsonSchema> {
   readonly capability: CapabilitySpec;
   /** What is acted on; default the tool itself. Writes to one target wait for its unknowns. */
   readonly target?: string | ((args: ArgsOf<Input>) => string);
+  /** What a call costs, for the policy. */
+  readonly costUsd?: number | ((args: ArgsOf<Input>) => number);
   /** Narrows that wait to calls about the same thing. */
   readonly identity?: (args: ArgsOf<Input>) => string | null;
   readonly run: (args: ArgsOf<Input>, context: RunContext) => unknown;
@@ -69,7 +71,7 @@ export const failure = (code: string, message: string): Failure => new Failure(c
 export function defineTool<const Input extends z.core.$ZodType | JsonSchema>(
   definition: OwnTool<Input>,
 ): Tool {
-  const { name, description, run, find, audit, target = `tools.${name}`, identity } = definition;
+  const { name, description, run, find, audit, target = `tools.${name}`, identity, costUsd } = definition;
   const capability = checkDefinition(definition as unknown as OwnTool<JsonSchema>);
   const { spec: input, schema } = inputOf(name, definition.input);
   return {
@@ -91,13 +93,16 @@ export function defineTool<const Input extends z.core.$ZodType | JsonSchema>(
       target: typeof target === 'function' ? target(checked) : target,
       identity: identity?.(checked) ?? null,
       args,
+      ...(costUsd === undefined
+        ? {}
+        : { costUsd: typeof costUsd === 'function' ? costUsd(checked) : costUsd }),
     };
   }
 }
 
 /** Y1. */
 function checkDefinition(definition: OwnTool<JsonSchema>): Capability {
-  const { name, description, capability: spec, target, identity, run, find, audit } = definition;
+  const { name, description, capability: spec, target, identity, costUsd, run, find, audit } = definition;
   if (typeof name !== 'string' || !/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(name)) {
     throw wrong('defineTool', 'name', 'is 1 to 64 letters, digits, _ or -, and begins with no digit');
   }
@@ -117,6 +122,8 @@ function checkDefinition(definition: OwnTool<JsonSchema>): Capability {
   }
   if (identity !== undefined && typeof identity !== 'function')
     throw wrong(name, 'identity', 'is a function');
+  if (costUsd !== undefined && typeof costUsd !== 'function' && !Number.isFinite(costUsd))
+    throw wrong(name, 'costUsd', 'is a number, or a function that makes one');
   const checked = capabilityFrom(capability.data);
   if (checked.kind === 'queryable' && !find)
     throw wrong(name, 'find', 'is missing; a queryable tool needs it');

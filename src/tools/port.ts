@@ -21,6 +21,8 @@ export interface Plan {
   readonly identity: string | null;
   /** The arguments as they will be executed and digested. */
   readonly args: Json;
+  /** What it will cost, for the policy; left out where the tool cannot tell. */
+  readonly costUsd?: number;
 }
 
 export interface Refusal {

@@ -10,7 +10,10 @@ const BOB = 'bob' as Owner;
 const UNKNOWN = 'ses_00000000000000000000';
 
 /** Every operation that takes a session's id; a new one has to be added here before this compiles. */
-const OPERATIONS: Record<Exclude<keyof Sessions, 'start' | 'list'>, (of: Sessions, id: string) => unknown> = {
+const OPERATIONS: Record<
+  Exclude<keyof Sessions, 'start' | 'list' | 'inbox' | 'watchInbox'>,
+  (of: Sessions, id: string) => unknown
+> = {
   send: (of, id) => of.send(id, 'hello'),
   inspect: (of, id) => of.inspect(id),
   events: (of, id) => of.events(id, 0, 10),

@@ -298,6 +298,13 @@ describe('the other verbs', () => {
     expect(inspected).toMatch(
       /Open decisions\n {2}d1 about e1: .+\n.+ decide ses_\w+ d1 done\n.+ d1 not-done\n/,
     );
+    const inbox = await run('inbox');
+    expect([inbox.code, inbox.stdout]).toEqual([
+      5,
+      expect.stringMatching(
+        /unknown {2}pay {2}ses_\w+ d1, .+\n {2}Did e1 happen\?.+ decide ses_\w+ d1 not-done\n/s,
+      ),
+    ]);
     const reported = (await run('report', id)).stdout;
     expect(reported).toMatch(/unknown {5} effects {6} e1 \(POST test:\/\/bank\) may have happened or not/);
     const verified = await run('verify', id);
@@ -321,6 +328,31 @@ describe('the other verbs', () => {
       expect([verb, ran.code, ran.stderr]).toEqual([verb, 0, expect.stringContaining(`${session} ${said}`)]);
       expect(Object.values(resultOf(ran))).toContain(said);
     }
+  });
+
+  test('decide approve and reject: the action is shown, and the word for another one is refused', async () => {
+    const id = await rested('refund');
+    const inspected = (await run('inspect', id)).stdout;
+    expect(inspected).toMatch(/d1 about e1: Send e1\? refund to POST test:\/\/shop with \{"cents":700\}\./);
+    expect(inspected).toMatch(/ decide ses_\w+ d1 approve\n.+ d1 reject\n/);
+    expect(inspected).toMatch(/because the rule "default:blind" asks; asked \d+ s ago, until 20\S+Z\n/);
+    const digest = /digest ([0-9a-f]{64})/.exec(inspected)?.[1] ?? '';
+    const stale = await run('decide', id, 'd1', 'approve', '--digest', 'f'.repeat(64));
+    expect([stale.code, stale.stderr]).toEqual([
+      4,
+      expect.stringContaining('look again at what it is about'),
+    ]);
+    const made = await run('decide', id, 'd1', 'approve', '--digest', digest, '--json');
+    expect([made.code, resultOf(made)]).toEqual([0, expect.objectContaining({ answer: 'approve' })]);
+    expect(await outlast.rest(id)).toBe('awaiting_input');
+
+    const other = await rested('refund');
+    const rejected = await run('decide', other, 'd1', 'reject', 'not', 'before', 'Friday');
+    expect(rejected.code).toBe(0);
+    expect(await outlast.rest(other)).toBe('awaiting_input');
+    const told = (await run('inspect', other)).stdout;
+    expect(told).toMatch(/e1 {2}withdrawn .*It was not sent. local rejected it: not before Friday/);
+    expect((await run('decide', other, 'd1', 'approve')).code).toBe(4);
   });
 
   test('decide answer: what is offered can be pasted, and is the answer', async () => {

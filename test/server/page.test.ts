@@ -127,6 +127,26 @@ describe('against a world at hand', () => {
     await page.locator('tr[data-effect="e1"]').getByText('known by person').waitFor();
   });
 
+  test('an approval is decided with a button; one that is withdrawn has none any more', async () => {
+    await serve();
+    const { session } = await outlast.start({ message: 'refund', persist: true });
+    await page.goto(`${listening.url}/#/${session}`);
+    const first = page.locator('[data-decision="d1"]');
+    await first.getByText('Send e1? refund to POST test://shop with {"cents":700}.').waitFor();
+    await first.getByText(/the rule "default:blind" asks; open until/).waitFor();
+    expect(await first.getByRole('button').allTextContents()).toEqual(['approve', 'reject']);
+    await first.getByRole('button', { name: 'approve' }).click();
+    await first.getByText('approve — local').waitFor();
+    await page.locator('tr[data-effect="e1"]').getByText('done').waitFor();
+
+    await outlast.send(session, 'refund');
+    const second = page.locator('[data-decision="d2"]');
+    await second.getByRole('button', { name: 'reject' }).waitFor();
+    await outlast.interrupt(session);
+    await second.getByText('needs no answer any more').waitFor();
+    expect(await second.getByRole('button').count()).toBe(0);
+  });
+
   test('the choices of a question are its buttons; one without takes words', async () => {
     await serve();
     const { session } = await outlast.start({ message: 'choose <b>blue</b>|red', persist: true });
@@ -143,6 +163,23 @@ describe('against a world at hand', () => {
     const open = page.locator('[data-decision="d2"]');
     await open.getByRole('button', { name: 'answer' }).waitFor();
     expect(await open.getByLabel('Words').getAttribute('placeholder')).toBe('your answer');
+  });
+
+  test('the inbox gathers what awaits a person from all sessions, and is answered in place', async () => {
+    await serve();
+    for (const message of ['pay', 'refund', 'choose red|blue']) {
+      const { session } = await outlast.start({ message, persist: true });
+      expect(await outlast.rest(session)).toBe('awaiting_decision');
+    }
+    await page.goto(listening.url);
+    await page.locator('#inbox', { hasText: 'Inbox (3)' }).click();
+    const cards = page.locator('.inbox .question');
+    await cards.filter({ hasText: 'the line was cut' }).getByRole('button', { name: 'not done' }).waitFor();
+    await cards.filter({ hasText: 'it was never sent' }).getByRole('button', { name: 'approve' }).click();
+    await page.locator('#inbox', { hasText: 'Inbox (2)' }).waitFor();
+    await cards.getByRole('button', { name: 'red' }).click();
+    await page.locator('#inbox', { hasText: 'Inbox (1)' }).waitFor();
+    expect(await cards.count()).toBe(1);
   });
 
   test('text is seen while it is written, and once it stands only once', async () => {

@@ -8,12 +8,14 @@
  *   mumble TEXT  writes TEXT, and answers it once `release` is called
  *   wonder       asks the person what is what, which takes any answer
  *   choose A|B   asks the person to choose one of these
+ *   refund       a blind effect that a person is asked about before it is sent
  *
  * Of a question beside the work (`ask`) its words are the ones that count.
  */
 
 import type { Owner } from '../../src/core/ids.ts';
 import type { ModelRequest } from '../../src/core/message.ts';
+import { policyOf } from '../../src/core/policy.ts';
 import { leaseDriver } from '../../src/driver/leases.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { systemEntropy } from '../../src/lib/entropy.ts';
@@ -70,7 +72,8 @@ export function world(): World {
       store,
       model,
       sandbox: noSandbox,
-      tools: registry([look, pay]),
+      tools: registry([look, pay, refund]),
+      policy,
       clock: systemClock,
       entropy: systemEntropy,
       bell: localBell(),
@@ -110,6 +113,7 @@ function answerTo(text: string, { onText }: GenerateOptions): ModelReply {
   if (word === 'fail') throw new ModelError('refused_request', 'The model will not.', { retry: false });
   if (word === 'look') return calling('look', 'Having a look.');
   if (word === 'pay') return calling('pay', 'Paying.');
+  if (word === 'refund') return calling('refund', 'Refunding.', { cents: 700 });
   if (word === 'wonder') return calling('ask_person', 'Asking.', { question: 'What is what?' });
   if (word === 'choose') {
     const choices = rest.join(' ').split('|');
@@ -154,6 +158,16 @@ const pay: Tool = {
     throw new Error('the line was cut');
   },
 };
+
+const refund: Tool = {
+  spec: spec('refund'),
+  direct: true,
+  plan: (args) => ({ capability: { kind: 'blind' }, target: 'POST test://shop', identity: null, args }),
+  run: async (args) => ({ status: 'done', result: args }),
+};
+
+/** What is lost on the way is asked about afterwards, and nobody before; the rest is as by default. */
+const policy = policyOf([{ name: 'pay', when: ({ tool }) => tool === 'pay', verdict: 'allow' }]);
 
 const noSandbox: Sandbox = {
   engine: 'none',

@@ -361,3 +361,27 @@ it('code that was suspended over its question outlives stop and reopen', async (
   await h.rest(id);
   expect((await responses(h, id)).at(-1)).toMatch(/c1, which was suspended, has ended: done\./);
 });
+
+it('a question with an end is over then: who asked is told, and an answer comes too late', async () => {
+  const source =
+    "await tools.ask_person({ question: 'And this?', seconds: 60 }).catch((error) => error.code + ': ' + error.message)";
+  const h = given({
+    sandbox,
+    model: (request) => {
+      const got = results(request);
+      if (got.length > 0) return say(got.map(({ status, text }) => `${status}: ${text}`).join(' | '));
+      return calls(['ask_person', { question: 'Which?', seconds: 60 }], ['code', { source }]);
+    },
+  });
+  const id = await h.start('ask');
+  expect(await h.rest(id)).toBe('awaiting_decision');
+  await h.until(async () => (await responses(h, id)).length === 1, 'an answer');
+  expect(await responses(h, id)).toEqual([
+    'failed: Nobody answered in time [question.expired] | done: "question.expired: Nobody answered in time"',
+  ]);
+  expect(await events(h, id, 'decision.expired')).toHaveLength(2);
+  await expect(h.done(h.api.decide(id, 'd1', 'answer', 'blue'))).rejects.toMatchObject({
+    code: 'decision.expired',
+    message: expect.stringMatching(/^d1 could be answered until \S+Z\.$/),
+  });
+});

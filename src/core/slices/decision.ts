@@ -6,21 +6,37 @@
  *     be made no more.
  * D3  What a person answers to a question of the work reaches whoever asked: the call, the promise in the guest, or
  *     the model, like a message.
+ * D4  An approval opens the gate of the one effect that it is about. Rejected, or not answered in time, the effect is
+ *     withdrawn, and whoever asked for it is told. So is whoever asked a question with an end, when nobody answered.
  */
 
 import type { EventOf } from '../event.ts';
 import type { EffectId } from '../ids.ts';
-import type { Decision, State } from '../state.ts';
+import { type Decision, isOpen, type State } from '../state.ts';
+import { approved, turnedDown } from './effect.ts';
 import { answerGuestDecision, guestAsked } from './heap.ts';
 import { reportToSelf } from './inbox.ts';
 import { answerCall, updateCall } from './turn.ts';
 
 export function requested(s: State, e: EventOf<'decision.requested'>): State {
-  const { decision: id, effect, origin, question, options, choices } = e;
+  const { decision: id, about, effect, origin, question, why, options, choices, digest, expiresAt } = e;
   const attempt = s.effects.open.find((open) => open.id === effect)?.attempts ?? 0;
   const asked: Decision = {
-    ...{ id, effect, origin, turn: s.turns, attempt, question, options, choices, requestedAt: e.at },
-    ...{ isSuspended: false, made: null, moot: false },
+    ...{
+      id,
+      about,
+      effect,
+      origin,
+      turn: s.turns,
+      attempt,
+      question,
+      why,
+      options,
+      choices,
+      digest,
+      expiresAt,
+    },
+    ...{ requestedAt: e.at, isSuspended: false, made: null, moot: false, expired: false },
   };
   const added: State = {
     ...s,
@@ -42,6 +58,7 @@ export function made(s: State, e: EventOf<'decision.made'>): State {
   const { answer, text, by } = e;
   const decided = change(s, ({ id }) => id === e.decision, { made: { answer, text, by, at: e.at } });
   const { origin, id, question } = open;
+  if (open.about === 'approval') return ruled(decided, open, e);
   if (origin === null) return decided;
   if (origin.by === 'cell') return answerGuestDecision(decided, id, e);
   const said = `${by} answered: ${text}`;
@@ -50,13 +67,43 @@ export function made(s: State, e: EventOf<'decision.made'>): State {
     : answerCall(decided, origin.call, { status: 'done', text: said });
 }
 
+/** D4. */
+function ruled(s: State, { effect }: Decision, e: EventOf<'decision.made'>): State {
+  if (effect === null) return s;
+  if (e.answer === 'approve') return approved(s, effect);
+  const why = e.text === '' ? '' : `: ${e.text}`;
+  return turnedDown(
+    s,
+    effect,
+    { code: 'rejected', message: `It was not sent. ${e.by} rejected it${why}` },
+    e,
+  );
+}
+
+export function expired(s: State, e: EventOf<'decision.expired'>): State {
+  const open = s.decisions.find((decision) => decision.id === e.decision && isOpen(decision));
+  if (!open) return s;
+  const { id, effect, origin, question } = open;
+  const over = change(s, (decision) => decision.id === id, { expired: true });
+  if (effect !== null) {
+    const message = `It was not sent. Nobody approved it in time (${id})`;
+    return turnedDown(over, effect, { code: 'approval.expired', message }, e);
+  }
+  if (origin === null) return over;
+  if (origin.by === 'cell') return answerGuestDecision(over, id, e);
+  const text = 'Nobody answered in time [question.expired]';
+  return open.isSuspended
+    ? reportToSelf(over, id, `Decision ${id} (${question}): ${text}`, e.at)
+    : answerCall(over, origin.call, { status: 'failed', text });
+}
+
 export function mootDecisions(s: State, effect: EffectId): State {
   return withdrawQuestions(s, (decision) => decision.effect === effect);
 }
 
 /** Nobody waits for the answers to these any more. */
 export function withdrawQuestions(s: State, which: (decision: Decision) => boolean): State {
-  return change(s, (decision) => !decision.made && !decision.moot && which(decision), { moot: true });
+  return change(s, (decision) => isOpen(decision) && which(decision), { moot: true });
 }
 
 function change(s: State, which: (decision: Decision) => boolean, changed: Partial<Decision>): State {

@@ -5,13 +5,16 @@
  * G2  An effect is closed once, as done, failed, withdrawn or, in a fork, left; `unknown` is never closed. Evidence that
  *     comes later still corrects what was believed, and the model hears of it; of one that was left it says nothing.
  * G3  Whoever asked (a call of the model, a promise in the guest) is answered by the closing and by nothing else.
+ * G4  An effect whose policy asks is sent only once a person has approved it, and one that is withdrawn needs no
+ *     approval any more.
  */
 
 import { type Evidence, type Outcome, writes } from '../capability.ts';
 import type { EventOf, Stamp } from '../event.ts';
 import type { EffectId } from '../ids.ts';
 import type { CallResult } from '../message.ts';
-import { type Effect, findEffect, type State } from '../state.ts';
+import type { Verdict } from '../policy.ts';
+import { type Effect, findEffect, type Gate, type State } from '../state.ts';
 import { mootDecisions } from './decision.ts';
 import { answerGuest } from './heap.ts';
 import { reportToSelf } from './inbox.ts';
@@ -19,6 +22,8 @@ import { progressed } from './lifetime.ts';
 import { answerCall, isOpenCall, note, updateCall } from './turn.ts';
 
 type Closing = Exclude<Outcome, { status: 'unknown' }>;
+
+const GATES: Readonly<Record<Verdict, Gate>> = { allow: 'open', ask: 'asks', deny: 'shut' };
 
 export function intended(s: State, e: EventOf<'effect.intended'>): State {
   const effect: Effect = {
@@ -30,6 +35,8 @@ export function intended(s: State, e: EventOf<'effect.intended'>): State {
     identity: e.identity,
     args: e.args,
     digest: e.digest,
+    policy: e.policy,
+    gate: GATES[e.policy.verdict],
     status: 'intended',
     intendedAt: e.at,
     dispatch: null,
@@ -70,9 +77,17 @@ export function intended(s: State, e: EventOf<'effect.intended'>): State {
 export function refused(s: State, e: EventOf<'effect.refused'>): State {
   const open = s.effects.open.find((effect) => effect.id === e.effect);
   if (!open) return s;
-  const outcome: Closing = { status: 'failed', code: e.code, message: e.message };
-  const closed: Effect = { ...open, status: 'withdrawn', outcome, settledSeq: e.seq, outcomeSeq: e.seq };
-  return answer(move(s, closed), closed, e);
+  return withdraw(s, open, e, e);
+}
+
+/** G4. What was withdrawn meanwhile stays so. */
+export const approved = (s: State, id: EffectId): State =>
+  change(s, id, (effect) => ({ ...effect, gate: effect.gate === 'asks' ? 'approved' : effect.gate }));
+
+/** It is not sent, for what a person decided or did not decide in time. */
+export function turnedDown(s: State, id: EffectId, why: Reason, e: Stamp): State {
+  const open = s.effects.open.find((effect) => effect.id === id && effect.status === 'intended');
+  return open ? withdraw(s, open, why, e) : s;
 }
 
 export function dispatched(s: State, e: EventOf<'effect.dispatched'>): State {
@@ -189,17 +204,8 @@ export function evidenceReceived(s: State, e: EventOf<'evidence.received'>): Sta
 /** Takes back what was intended and never sent, and answers whoever waits for it. */
 export function withdrawUnsent(s: State, which: (effect: Effect) => boolean, why: string, e: Stamp): State {
   const unsent = s.effects.open.filter((effect) => effect.status === 'intended' && which(effect));
-  return unsent.reduce((state, effect) => {
-    const outcome: Closing = { status: 'failed', code: 'withdrawn', message: `Not sent: ${why}.` };
-    const withdrawn: Effect = {
-      ...effect,
-      status: 'withdrawn',
-      outcome,
-      settledSeq: e.seq,
-      outcomeSeq: e.seq,
-    };
-    return answer(move(state, withdrawn), withdrawn, e);
-  }, s);
+  const reason: Reason = { code: WITHDRAWN, message: `Not sent: ${why}.` };
+  return unsent.reduce((state, effect) => withdraw(state, effect, reason, e), s);
 }
 
 /** Closes whatever is open: it goes on in the original, and nothing that comes of it is known here. */
@@ -272,6 +278,23 @@ function close(
   return mootDecisions(answer(move(s, closed), closed, e), id);
 }
 
+interface Reason {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The code of what was taken back, by an end that everybody knows of. */
+const WITHDRAWN = 'withdrawn';
+
+function withdraw(s: State, open: Effect, { code, message }: Reason, e: Stamp): State {
+  const outcome: Closing = { status: 'failed', code, message };
+  const withdrawn: Effect = {
+    ...open,
+    ...{ status: 'withdrawn', outcome, settledSeq: e.seq, outcomeSeq: e.seq },
+  };
+  return mootDecisions(answer(move(s, withdrawn), withdrawn, e), open.id);
+}
+
 function answer(s: State, effect: Effect, e: Stamp): State {
   if (effect.origin.by === 'cell') {
     const isAwaited = s.heap.pending.some((call) => call.on === 'effect' && call.effect === effect.id);
@@ -284,7 +307,9 @@ function answer(s: State, effect: Effect, e: Stamp): State {
   if (effect.status === 'withdrawn') {
     // Only whoever was told that it waits has to hear that it waits no more.
     const news = `Effect ${effect.id} (${effect.target}) waits no more. ${result.text}`;
-    return effect.isSuspended ? note(s, news, e.at) : s;
+    if (!effect.isSuspended) return s;
+    const isKnown = effect.outcome?.status === 'failed' && effect.outcome.code === WITHDRAWN;
+    return isKnown ? note(s, news, e.at) : reportToSelf(s, effect.id, news, e.at);
   }
   const text = `Effect ${effect.id} (${effect.target}) is settled now: ${result.status}. ${result.text}`;
   // The turn that asked went on without it, or was interrupted: then the model learns of it when it next reads.

@@ -299,7 +299,8 @@ function emptied(s: State, e: Stamp): State {
   }, s);
   const chain = ended.heap.chain?.seq === e.seq ? ended.heap.chain : null;
   const empty: State = { ...ended, heap: { ...ended.heap, chain, pending: [], live: [] } };
-  return withdrawQuestions(empty, ({ origin }) => origin?.by === 'cell');
+  const silent = withdrawQuestions(empty, ({ origin }) => origin?.by === 'cell');
+  return withdrawUnsent(silent, ({ origin }) => origin.by === 'cell', 'the sandbox was lost', e);
 }
 
 function delivery(effect: Effect, e: Stamp): Delivery {
@@ -324,9 +325,13 @@ function redelivery(s: State, call: Exclude<Pending, { on: 'note' }>): Delivery 
   return effect ? delivery(effect, { seq: effect.settledSeq ?? s.head, at: s.at }) : null;
 }
 
-/** What a person answered, for the guest; null while nobody has. */
+/** What a person answered, for the guest, or that nobody did in time; null while it is open. */
 function decided(s: State, id: DecisionId, { seq, at }: Stamp): Delivery | null {
-  const made = s.decisions.find((decision) => decision.id === id)?.made;
+  const { made, expired } = s.decisions.find((decision) => decision.id === id) ?? {};
+  if (expired) {
+    const error = { name: 'EffectError', code: 'question.expired', message: 'Nobody answered in time' };
+    return { seq, at, ok: false, json: JSON.stringify(error) };
+  }
   return made ? { seq, at, ok: true, json: JSON.stringify({ text: made.text, by: made.by }) } : null;
 }
 

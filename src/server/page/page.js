@@ -2,11 +2,14 @@
 
 import { call, keepToken, onUnauthorized } from './api.js';
 import { ago, byId, el, phaseBadge } from './dom.js';
+import { inboxView, markOf } from './inbox.js';
 import { showSession } from './session.js';
 
 const LIST_MS = 3000;
 const LINE = { live: 'live', away: 'the server is away; waiting for it', none: '' };
 let showing = null;
+/** What the inbox shows now; null while it is not shown. */
+let shown = null;
 
 onUnauthorized(askForToken);
 addEventListener('hashchange', route);
@@ -15,14 +18,16 @@ route();
 whoServes();
 setInterval(() => document.visibilityState === 'visible' && list(), LIST_MS);
 
-/** `#/` is the start form, `#/ses_…` a session. */
+/** `#/` is the start form, `#/inbox` what awaits a person, `#/ses_…` a session. */
 async function route() {
   showing?.abort();
   showing = new AbortController();
   const { signal } = showing;
   const id = location.hash.replace(/^#\/?/, '');
   list();
-  document.body.dataset.view = id === '' ? 'start' : 'session';
+  document.body.dataset.view = id === '' || id === 'inbox' ? 'start' : 'session';
+  shown = null;
+  if (id === 'inbox') return inbox();
   if (id === '') {
     byId('main').replaceChildren(startForm());
     return;
@@ -45,6 +50,20 @@ async function list() {
   const current = location.hash.replace(/^#\/?/, '');
   byId('new').toggleAttribute('aria-current', current === '');
   byId('list').replaceChildren(...page.sessions.map((row) => item(row, row.id === current)));
+  await inbox();
+}
+
+/** The number beside its name, and its view when that is open and something has changed. */
+async function inbox() {
+  const page = await call('/v1/inbox?limit=500').catch(() => null);
+  if (page === null) return;
+  const { items } = page;
+  const isOpen = location.hash.replace(/^#\/?/, '') === 'inbox';
+  byId('inbox').toggleAttribute('aria-current', isOpen);
+  byId('inbox').replaceChildren(items.length === 0 ? 'Inbox' : `Inbox (${items.length})`);
+  if (!isOpen || markOf(items) === shown) return;
+  shown = markOf(items);
+  byId('main').replaceChildren(inboxView(items, inbox));
 }
 
 function item(row, isCurrent) {

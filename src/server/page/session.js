@@ -48,7 +48,11 @@ function build(id, seen) {
       say(error.next ? `${error.message} → ${error.next}` : `${error.message}`, true);
     }
   };
-  const { root: lines, tell } = transcript((decision, answer, text) =>
+  const {
+    root: lines,
+    tell,
+    keepOpen,
+  } = transcript((decision, answer, text) =>
     act(async () => {
       await call(`${path(id)}/decisions`, { decision, answer, text });
       return `${decision}: ${answer.replace('-', ' ')}`;
@@ -96,6 +100,7 @@ function build(id, seen) {
       root.dataset.phase = now.phase;
       buttons.enable(now);
       beside.replaceChildren(...aside(now));
+      keepOpen(now);
     },
     offerEarlier(head) {
       const button = el('button', { type: 'button', class: 'earlier' }, `Show the ${head} events before`);

@@ -129,6 +129,12 @@ export function transcript(decide) {
     if (how !== '') effect.how.replaceChildren(how);
   }
 
+  function asking({ why, expiresAt }) {
+    const until = expiresAt === null ? '' : `open until ${new Date(expiresAt).toLocaleString()}`;
+    const text = [why, until].filter((part) => part !== '').join('; ');
+    return text === '' ? null : el('p', { class: 'why' }, text);
+  }
+
   function requested(e) {
     const isQuestion = e.options.includes('answer');
     const text = el('input', {
@@ -160,10 +166,26 @@ export function transcript(decide) {
       'section',
       { class: 'question', 'data-decision': e.decision },
       el('p', {}, el('span', { class: 'id' }, e.decision), ` ${e.question}`),
+      asking(e),
       answers,
     );
-    questions.set(e.decision, { card, answers });
+    questions.set(e.decision, { card, answers, seq: e.seq });
     add(card);
+  }
+
+  /** It can be answered no more: the buttons go, and what was asked stays. */
+  function closed(id, why) {
+    const question = questions.get(id);
+    if (!question || question.card.classList.contains('closed')) return;
+    question.card.classList.add('closed');
+    question.answers.replaceChildren(why);
+  }
+
+  /** What an inspection that knew of them does not show as open is open no more. */
+  function keepOpen({ decisions, head }) {
+    const open = new Set(decisions.map(({ id }) => id));
+    for (const [id, { seq }] of questions)
+      if (seq <= head && !open.has(id)) closed(id, 'needs no answer any more');
   }
 
   function made(e) {
@@ -236,6 +258,7 @@ export function transcript(decide) {
     'effect.refused': (e) => turned(e.effect, 'withdrawn', e.message),
     'decision.requested': requested,
     'decision.made': made,
+    'decision.expired': (e) => closed(e.decision, 'expired: nobody answered in time'),
     'response.surfaced': surfaced,
     'turn.failed': (e) => {
       hush();
@@ -264,5 +287,5 @@ export function transcript(decide) {
     foreign: (e) => note(`Event ${e.seq}: ${e.original}, which a newer version wrote.`, 'warn'),
   };
 
-  return { root, tell: (event) => tell[event.kind]?.(event), note };
+  return { root, tell: (event) => tell[event.kind]?.(event), keepOpen, note };
 }

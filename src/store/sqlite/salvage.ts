@@ -6,6 +6,7 @@
  */
 
 import { assert } from '../../lib/assert.ts';
+import { awaitingIn } from '../check.ts';
 import type { Summary } from '../port.ts';
 import { guard } from './chain.ts';
 import type { Database } from './driver.ts';
@@ -30,11 +31,12 @@ export function cut(db: Database, log: Log, damage: Damage, summary: Summary | n
     assert(chain !== undefined, 'the last readable event is there');
     const epoch = Math.max(now, epochInRow() + 1);
     const put = db.prepare(`
-      INSERT INTO sessions (id, owner, started_at, phase, due_at, head, chain, epoch, held, guard, summary)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?)
+      INSERT INTO sessions (id, owner, started_at, phase, due_at, head, chain, epoch, held, guard, summary, awaiting)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?)
       ON CONFLICT (id) DO UPDATE SET
         owner = excluded.owner, phase = excluded.phase, due_at = excluded.due_at, head = excluded.head,
-        chain = excluded.chain, epoch = excluded.epoch, held = 1, guard = excluded.guard, summary = excluded.summary`);
+        chain = excluded.chain, epoch = excluded.epoch, held = 1, guard = excluded.guard, summary = excluded.summary,
+        awaiting = excluded.awaiting`);
     put.run(
       session,
       summary.owner,
@@ -46,6 +48,7 @@ export function cut(db: Database, log: Log, damage: Damage, summary: Summary | n
       epoch,
       guard(session, { owner: summary.owner, head: readableTo, chain, epoch }),
       JSON.stringify(summary),
+      awaitingIn(summary),
     );
   }
 

@@ -79,7 +79,11 @@ async function databaseAt(version: number, sql: string): Promise<Database> {
 function shapeOf(db: Database): string[] {
   const objects = db.prepare(`
     SELECT CAST(type || ' ' || name AS BLOB) AS object, CAST(ifnull(sql, '') AS BLOB) AS sql FROM sqlite_schema ORDER BY 1`);
-  const plain = (sql: string) => sql.replace(/--.*$/gm, '').replace(/\s+/g, ' ');
+  const plain = (sql: string) =>
+    sql
+      .replace(/--.*$/gm, '')
+      .replace(/\s+/g, ' ')
+      .replace(/ ?([,()]) ?/g, '$1');
   return objects.all().map((cells) => `${asText(cells.object)}: ${plain(asText(cells.sql))}`);
 }
 
@@ -103,6 +107,19 @@ describe('schema', () => {
     expect(migrated).toEqual(shapeOf(fresh));
     expect(versionOf(fresh)).toBe(STEPS.length + 1);
     fresh.close();
+  });
+
+  it('a migrated file lists what awaits a person, and a summary that is damaged hides nothing', async () => {
+    const row = (id: string, summary: string): string =>
+      `INSERT INTO sessions VALUES ('${id}', 'local', NULL, 1, 'x', NULL, 1, x'', 0, 0, 0, '${summary}')`;
+    const old = await databaseAt(
+      1,
+      [V1, row('a', '{"openDecisions":2}'), row('b', '{"openDecisions":0}'), row('c', '{"openDec')].join(';'),
+    );
+    migrate(old, nodeFiles, path);
+    const found = old.prepare('SELECT CAST(awaiting AS REAL) AS awaiting FROM sessions ORDER BY id').all();
+    expect(found.map(({ awaiting }) => awaiting)).toEqual([2, 0, 0]);
+    old.close();
   });
 
   it('V3 B025 steps are applied from where a file stands, with a copy beside it', async () => {

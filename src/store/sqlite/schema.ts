@@ -28,12 +28,14 @@ CREATE TABLE sessions (
   epoch      INTEGER NOT NULL,
   held       INTEGER NOT NULL, -- 1 from acquire to release: the next holder learns whether it was let go
   guard      INTEGER NOT NULL, -- checksum of owner, head, chain and epoch
-  summary    TEXT    NOT NULL
+  summary    TEXT    NOT NULL,
+  awaiting   INTEGER NOT NULL DEFAULT 0 -- things that rest until a person does something
 );
 CREATE UNIQUE INDEX sessions_by_start ON sessions (owner, start_key) WHERE start_key IS NOT NULL;
 CREATE INDEX sessions_by_age ON sessions (started_at DESC, id DESC);
 CREATE INDEX sessions_by_owner ON sessions (owner, started_at DESC, id DESC);
 CREATE INDEX sessions_by_due ON sessions (due_at, id) WHERE due_at IS NOT NULL;
+CREATE INDEX sessions_by_awaiting ON sessions (owner, started_at DESC, id DESC) WHERE awaiting > 0;
 
 CREATE TABLE events (
   session TEXT    NOT NULL,
@@ -85,7 +87,13 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> 
 };
 
 /** Step n (from 0) leads from version n + 1 to version n + 2. Numbered for ever: add at the end, never edit. */
-export const STEPS: readonly string[] = [];
+export const STEPS: readonly string[] = [
+  // What awaits a person is asked for over all sessions of an owner. A summary that is damaged counts as none.
+  `ALTER TABLE sessions ADD COLUMN awaiting INTEGER NOT NULL DEFAULT 0;
+   UPDATE sessions SET awaiting = CAST(json_extract(summary, '$.openDecisions') AS INTEGER)
+     WHERE json_valid(summary) AND json_extract(summary, '$.openDecisions') > 0;
+   CREATE INDEX sessions_by_awaiting ON sessions (owner, started_at DESC, id DESC) WHERE awaiting > 0;`,
+];
 
 export interface Versions {
   readonly schema: string;

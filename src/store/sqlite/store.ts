@@ -13,7 +13,7 @@ import { OutlastError } from '../../core/error.ts';
 import type { BlobRef, Owner, SessionId } from '../../core/ids.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { blobForged, blobMissing, checkBlob, checkCommit, sessionUnknown } from '../check.ts';
+import { awaitingIn, blobForged, blobMissing, checkBlob, checkCommit, sessionUnknown } from '../check.ts';
 import type { Acquired, Commit, CommitResult, ListQuery, Row, Store, Summary } from '../port.ts';
 import { asBytes, asJson, asNumber, asText, Rotten } from './cell.ts';
 import { type Guarded, genesis, guard, link, short } from './chain.ts';
@@ -191,14 +191,17 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
     const key = startKey == null ? null : JSON.stringify(startKey);
     const text = JSON.stringify(summary);
     const { head: seq, chain } = head;
-    sql.create.run(session, owner, key, startedAt, phase, dueAt, seq, chain, guard(session, head), text);
+    sql.create.run(
+      ...[session, owner, key, startedAt, phase, dueAt, seq, chain, guard(session, head), text],
+      awaitingIn(summary),
+    );
   }
 
   /** A row that stays due as it was leaves the index over it alone: that is a page less to write, each time. */
   function update({ session, summary }: Commit, head: Guarded, before: Known): void {
     const { phase, dueAt } = summary;
     const text = JSON.stringify(summary);
-    sql.update.run(phase, head.head, head.chain, guard(session, head), text, session);
+    sql.update.run(phase, head.head, head.chain, guard(session, head), text, awaitingIn(summary), session);
     if (dueAt !== before.dueAt) sql.updateDue.run(dueAt, session);
   }
 
@@ -288,10 +291,10 @@ function statements(db: Database) {
       ON CONFLICT (session, ref) DO UPDATE SET bytes = excluded.bytes`),
     blob: db.prepare('SELECT CAST(bytes AS BLOB) AS bytes FROM blobs WHERE session = ? AND ref = ?'),
     create: db.prepare(`
-      INSERT INTO sessions (id, owner, start_key, started_at, phase, due_at, head, chain, epoch, held, guard, summary)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?)`),
+      INSERT INTO sessions (id, owner, start_key, started_at, phase, due_at, head, chain, epoch, held, guard, summary, awaiting)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?)`),
     update: db.prepare(
-      'UPDATE sessions SET phase = ?, head = ?, chain = ?, guard = ?, summary = ? WHERE id = ?',
+      'UPDATE sessions SET phase = ?, head = ?, chain = ?, guard = ?, summary = ?, awaiting = ? WHERE id = ?',
     ),
     updateDue: db.prepare('UPDATE sessions SET due_at = ? WHERE id = ?'),
     hold: db.prepare('UPDATE sessions SET epoch = ?, held = 1, guard = ? WHERE id = ?'),
@@ -316,14 +319,16 @@ function statements(db: Database) {
   };
 }
 
-function filter({ owner, phase, after }: ListQuery): { where: string; values: Value[] } {
+function filter({ owner, phase, awaiting, after }: ListQuery): { where: string; values: Value[] } {
   const terms: [string, Value | undefined][] = [
     ['owner = ?', owner],
     ['phase = ?', phase],
     ['(started_at, sessions.id) < (SELECT started_at, id FROM sessions WHERE id = ?)', after],
   ];
   const set = terms.filter(([, value]) => value !== undefined);
-  const where = set.length === 0 ? '' : `WHERE ${set.map(([term]) => term).join(' AND ')}`;
+  // Word for word as in its index, or the index is of no use.
+  const clauses = [...set.map(([term]) => term), ...(awaiting ? ['awaiting > 0'] : [])];
+  const where = clauses.length === 0 ? '' : `WHERE ${clauses.join(' AND ')}`;
   return { where, values: set.map(([, value]) => value as Value) };
 }
 

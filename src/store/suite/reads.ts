@@ -120,6 +120,28 @@ export function readSuite(trial: Trial): void {
       expect(await list({ phase: 'paused', after: sampleId(5) })).toEqual([sampleId(4)]);
     });
 
+    it('only rows in which something awaits a person, also those of a version that counted decisions alone', async () => {
+      const eve = 'eve' as Owner;
+      const rows = [
+        { awaiting: 1 },
+        { awaiting: 0 },
+        { openDecisions: 2 },
+        { openDecisions: 2, awaiting: 0 },
+        { awaiting: 3, owner: eve },
+      ];
+      for (const [n, over] of rows.entries())
+        await trial.store.commit(
+          sampleCommit(sampleId(n), 0, { summary: sampleSummary({ startedAt: 1000 + n, ...over }) }),
+        );
+      const list = async (query: Omit<Parameters<Store['list']>[0], 'limit'>, limit = 10) =>
+        (await trial.store.list({ ...query, limit })).map((row) => row.id);
+      expect(await list({ awaiting: true })).toEqual([4, 2, 0].map(sampleId));
+      expect(await list({ awaiting: true, owner: local })).toEqual([2, 0].map(sampleId));
+      expect(await list({ awaiting: true, owner: local, after: sampleId(2) }, 1)).toEqual([sampleId(0)]);
+      await trial.store.commit(sampleCommit(sampleId(0), 1, { summary: sampleSummary({ awaiting: 0 }) }));
+      expect(await list({ awaiting: true, owner: local })).toEqual([sampleId(2)]);
+    });
+
     it('rows as the last commit described them', async () => {
       await append(trial.store, a);
       const summary = sampleSummary({

@@ -36,6 +36,8 @@ try {
     dataDir,
     grants: grantsFor(services),
     model: scriptedModel(services),
+    // The campaign is about what is done and not recorded; nobody is there to be asked before.
+    policy: { rules: [{ name: 'campaign', verdict: 'allow' }] },
     report,
   });
   open(app(outlast, { closing: closing.signal, report }));

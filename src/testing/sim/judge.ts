@@ -211,9 +211,9 @@ export function judgeBooks(scenario: Scenario, world: World): Pick<Verdict, 'dup
   return { duplicates, lost };
 }
 
-/** A question of the work itself is no doubt of ours. */
+/** A question of the work itself is no doubt of ours, and neither is one that comes before anything is sent. */
 export const asksAboutEffect = (event: Event | ForeignEvent): boolean =>
-  event.kind === 'decision.requested' && event.effect !== null;
+  event.kind === 'decision.requested' && event.about === 'unknown';
 
 /**
  * The fewest questions that this log allows: one for each dispatch of a blind effect whose own answer never came, and
@@ -232,8 +232,7 @@ export function fewestQuestions(events: readonly (Event | ForeignEvent)[]): numb
     }
     const key = 'effect' in event && event.effect !== null ? keyed.get(event.effect) : undefined;
     if (key && event.kind === 'effect.dispatched') key.sentAt ??= event.at;
-    if (key && event.kind === 'decision.requested' && event.at >= (key.sentAt ?? 0) + key.retentionMs)
-      forgotten++;
+    if (key && asksAboutEffect(event) && event.at >= (key.sentAt ?? 0) + key.retentionMs) forgotten++;
     if (event.kind === 'effect.intended' && event.capability.kind === 'blind') blind.add(event.effect);
     if (event.kind === 'effect.dispatched' && blind.has(event.effect)) {
       doubtful.add(`${event.effect}:${event.attempt}`);
@@ -248,7 +247,8 @@ export function fewestQuestions(events: readonly (Event | ForeignEvent)[]): numb
     if (event.kind === 'effect.reconciled' && event.evidence === 'unsent' && !asked.has(event.effect)) {
       for (const one of doubtful) if (one.startsWith(`${event.effect}:`)) doubtful.delete(one);
     }
-    if (event.kind === 'decision.requested' && event.effect !== null) asked.add(event.effect);
+    if (event.kind === 'decision.requested' && event.about === 'unknown' && event.effect !== null)
+      asked.add(event.effect);
     if (event.kind === 'effect.dispatched') asked.delete(event.effect);
   }
   return doubtful.size + forgotten;

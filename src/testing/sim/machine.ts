@@ -2,6 +2,7 @@
 
 import type { Owner } from '../../core/ids.ts';
 import type { ModelRequest } from '../../core/message.ts';
+import type { Policy } from '../../core/policy.ts';
 import { leaseDriver } from '../../driver/leases.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Entropy } from '../../lib/entropy.ts';
@@ -34,6 +35,7 @@ export interface MachineOptions {
   readonly entropy: Entropy;
   readonly bell: Bell;
   readonly tools: readonly Tool[];
+  readonly policy: Policy;
   readonly sandbox: Sandbox;
   readonly reply: (request: ModelRequest) => ModelReply;
   readonly mutation: Mutation;
@@ -44,7 +46,7 @@ export interface MachineOptions {
 const SWEEP_MS = 10_000;
 
 export function machine(life: Life, options: MachineOptions): Outlast {
-  const { holder, store, clock, entropy, bell, tools, sandbox, reply, mutation, report } = options;
+  const { holder, store, clock, entropy, bell, tools, policy, sandbox, reply, mutation, report } = options;
   const scripted: Model = {
     name: 'scripted/sim',
     scripted: true,
@@ -58,6 +60,7 @@ export function machine(life: Life, options: MachineOptions): Outlast {
     model: life.port('model', mutation.model?.(scripted) ?? scripted),
     sandbox: wrapSandbox(life, mutation.sandbox?.(sandbox) ?? sandbox),
     tools: registry(tools),
+    policy,
     clock: life.clock,
     entropy,
     bell,

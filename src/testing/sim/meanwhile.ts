@@ -1,11 +1,13 @@
 /** What happens beside the run: another client acts on the same store, without a lease, or the surroundings change. */
 
 import * as decide from '../../core/decide.ts';
+import { OutlastError } from '../../core/error.ts';
 import type { DecisionAnswer, Event, EventBody } from '../../core/event.ts';
 import { evolve } from '../../core/evolve.ts';
 import type { When } from '../../core/message.ts';
-import { type Decision, openDecisions, type State } from '../../core/state.ts';
+import type { Decision, State } from '../../core/state.ts';
 import { unreachable } from '../../lib/assert.ts';
+import type { Person } from './person.ts';
 
 export type Meanwhile =
   | { readonly do: 'send'; readonly messages: readonly Note[] }
@@ -25,10 +27,13 @@ export interface Note {
 export type OfAnother = Exclude<Meanwhile, { do: 'jump' | 'outage' | 'fork' }>;
 
 /** What a person who can look into the books answers. */
-export type Truth = (decision: Decision) => { readonly answer: DecisionAnswer; readonly text: string };
+export type Truth = (
+  decision: Decision,
+  s: State,
+) => { readonly answer: DecisionAnswer; readonly text: string };
 
 /** What another client's act appends; nothing where the state takes no such act. */
-export function commandOf(s: State, act: OfAnother, truth: Truth): readonly EventBody[] {
+export function commandOf(s: State, act: OfAnother, person: Person, now: number): readonly EventBody[] {
   switch (act.do) {
     case 'send':
       return act.messages.reduce(sent, { state: s, events: [] as readonly EventBody[] }).events;
@@ -39,11 +44,21 @@ export function commandOf(s: State, act: OfAnother, truth: Truth): readonly Even
     case 'interrupt':
       return s.turn ? decide.interrupt(s, 'bob') : [];
     case 'decide': {
-      const open = openDecisions(s)[0];
-      return open ? decide.answer(s, open.id, { ...truth(open), by: 'bob' }) : [];
+      const open = person.takesUp(s);
+      return open ? decided(s, open, person, now) : [];
     }
     default:
       return unreachable(act);
+  }
+}
+
+/** Nobody may have noticed yet that its time is over; then it is refused, as it should be. */
+function decided(s: State, open: Decision, { truth }: Person, now: number): readonly EventBody[] {
+  try {
+    return decide.answer(s, open.id, { ...truth(open, s), by: 'bob' }, now);
+  } catch (error) {
+    if (error instanceof OutlastError && error.code === 'decision.expired') return [];
+    throw error;
   }
 }
 

@@ -8,6 +8,7 @@
 
 import type { Where } from './hunt.ts';
 import type { Edit } from './patch-hook.ts';
+import { APPROVAL_PATCHES } from './patches/approvals.ts';
 import { EFFECT_PATCHES } from './patches/effects.ts';
 import { FORK_PATCHES } from './patches/forks.ts';
 import { HOLDER_PATCHES } from './patches/holders.ts';
@@ -22,6 +23,7 @@ export interface Patch {
 
 export const PATCHES: readonly Patch[] = [
   ...EFFECT_PATCHES,
+  ...APPROVAL_PATCHES,
   ...HOLDER_PATCHES,
   ...TOLD_PATCHES,
   ...WORK_PATCHES,

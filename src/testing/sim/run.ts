@@ -5,10 +5,8 @@
 
 import { setImmediate as realTurn } from 'node:timers/promises';
 import { OutlastError } from '../../core/error.ts';
-import type { DecisionAnswer } from '../../core/event.ts';
 import type { SessionId } from '../../core/ids.ts';
 import { phase } from '../../core/phase.ts';
-import { type Decision, openDecisions } from '../../core/state.ts';
 import { decode } from '../../core/upcast.ts';
 import { seededEntropy } from '../../lib/entropy.ts';
 import { localBell } from '../../runtime/bell.ts';
@@ -24,14 +22,16 @@ import { asksAboutEffect, fewestQuestions, judgeBooks, judgeLedger, type Verdict
 import { type Life, life } from './life.ts';
 import { machine } from './machine.ts';
 import { commandOf, isUrgent, type Meanwhile, type OfAnother } from './meanwhile.ts';
+import { personOf } from './person.ts';
 import { type Act, LEASE_MS, NOTE, type Scenario } from './scenarios.ts';
 import type { Run, RunOptions } from './trial.ts';
-import { type World, world } from './world.ts';
+import { ALLOW_ALL, type World, world } from './world.ts';
 
 /** A small heap: the simulator makes thousands. */
 const LIMITS = { heapMb: 8 };
 /** Looks for rest after the last act: at what came in last, and at what a crash left. */
 const LOOKS = 4;
+const TOO_LATE: ReadonlySet<string> = new Set(['decision.closed', 'decision.expired']);
 /** Virtual time after which a session that works on is stuck. */
 const BOUND_MS = 6 * 3_600_000;
 /** So long a machine may take to hand in what it knows. */
@@ -252,6 +252,7 @@ class Simulation {
         entropy: this.entropy,
         reply: forkable(this.scenario.reply),
       },
+      policy: this.scenario.policy ?? ALLOW_ALL,
     });
   }
 
@@ -346,20 +347,16 @@ class Simulation {
       if (now !== 'awaiting_decision' || leavesOpen) return;
       await this.witnessLog();
       const witness = session === this.branch?.session ? this.branch.witness : this.witness;
-      const decision = openDecisions(witness.state)[0];
+      const { takesUp, truth } = personOf(this.scenario, this.world, session);
+      const decision = takesUp(witness.state);
       if (!decision) return;
-      const { answer, text } = this.truthAbout(decision, session);
-      await api.decide(session, decision.id, answer, text).catch((error: Error) => {
-        // Decided by this person before the crash and not noticed, or by somebody else.
-        if (!/already|any more/.test(error.message)) throw error;
+      const { answer, text } = truth(decision, witness.state);
+      await api.decide(session, decision.id, answer, text).catch((error: unknown) => {
+        // Decided by this person before the crash and not noticed, or by somebody else; or its time is over.
+        if (!(error instanceof OutlastError && TOO_LATE.has(error.code))) throw error;
+        return this.clock.sleep(1_000);
       });
     }
-  }
-
-  private truthAbout({ effect }: Decision, session = this.session): { answer: DecisionAnswer; text: string } {
-    if (effect === null) return { answer: 'answer', text: this.scenario.answer ?? 'yes' };
-    const stands = this.world.books.some(({ reference }) => reference === `${session}.${effect}`);
-    return { answer: stands ? 'done' : 'not-done', text: 'looked it up' };
   }
 
   private inject(act: Meanwhile): Promise<void> | void {
@@ -383,6 +380,7 @@ class Simulation {
       // What is to break in comes by way of the same machine; of another's the holder reads at its next commit.
       bell: act.do === 'send' && isUrgent(act) ? this.bell : localBell(),
       tools: registry([]),
+      policy: this.scenario.policy ?? ALLOW_ALL,
       sandbox: this.options.sandbox(),
     };
     if (act.do === 'fork') {
@@ -390,10 +388,10 @@ class Simulation {
       this.hasInjected = true;
       return;
     }
-    const { events } = await appendInput(session, ports, undefined, (s) => {
+    const { events } = await appendInput(session, ports, undefined, (s, now) => {
       // A stopped session refuses, as it should; then nothing was accepted and nothing is owed.
       if (s.lifetime.status === 'stopping' || s.lifetime.status === 'stopped') return [];
-      return commandOf(s, act, (decision) => this.truthAbout(decision));
+      return commandOf(s, act, personOf(this.scenario, this.world, session), now);
     });
     this.hasInjected = events.length > 0;
     for (const event of events) if (event.kind === 'message.accepted') this.notes.push(event.text);

@@ -4,6 +4,7 @@
  */
 
 import type { ModelRequest, RequestMessage, When } from '../../core/message.ts';
+import { type Policy, policyOf } from '../../core/policy.ts';
 import { PARK_AFTER_MS } from '../../core/upkeep.ts';
 import type { Json } from '../../lib/json.ts';
 import type { ModelReply, ReplyPart } from '../../models/port.ts';
@@ -45,6 +46,12 @@ export interface Scenario {
   readonly prepare?: (world: World) => void;
   /** What the last response must contain, whatever happened on the way. */
   readonly says?: string;
+  /** What a person is asked about before it is done; by default nothing. */
+  readonly policy?: Policy;
+  /** Whether the person wants this done, when they are asked before; by default they do. */
+  readonly approves?: (what: string) => boolean;
+  /** The person takes up the newest question first. */
+  readonly isBackward?: true;
   /** What the person answers to every question of the work. */
   readonly answer?: string;
   /** Only what this can go through; by default everything. */
@@ -88,6 +95,18 @@ export function read(request: ModelRequest): {
   const results = request.messages.slice(last + 1).flatMap((m) => (m.role === 'tool' ? m.results : []));
   return { instructions, results };
 }
+
+/** Asks before these services are called, and lets the rest pass. */
+const askBefore = (services: readonly string[], expiresAfterMs?: number): Policy =>
+  policyOf([
+    {
+      name: 'asked',
+      when: ({ tool }) => services.includes(tool),
+      verdict: 'ask',
+      ...(expiresAfterMs === undefined ? {} : { expiresAfterMs }),
+    },
+    { name: 'rest', when: () => true, verdict: 'allow' },
+  ]);
 
 const report = (results: ReturnType<typeof read>['results']): string =>
   results.map((result) => `${result.tool}: ${result.status}`).join('\n');
@@ -244,6 +263,64 @@ export const SCENARIOS: readonly Scenario[] = [
             const heard = await tools.ask_person({ question: 'Which colour?' }).then(({ text }) => text, ({ code }) => code);
             await tools.book({ what: 'after' }); 'heard ' + heard`)
         : say(results[0]?.text ?? '');
+    },
+  },
+  {
+    name: 'three approvals, the last one first',
+    acts: [{ do: 'start', text: 'pay, post, mail' }],
+    policy: askBefore(['pay', 'post', 'mail']),
+    isBackward: true,
+    approves: (what) => what !== 'Eve',
+    wanted: { 'pay: rent': 1, 'post: it': 1 },
+    says: 'pay: done\npost: done\nmail: failed',
+    reply(request) {
+      const { results } = read(request);
+      if (results.length === 0)
+        return calls(['pay', { what: 'rent' }], ['post', { what: 'it' }], ['mail', { what: 'Eve' }]);
+      return say(report(results));
+    },
+  },
+  {
+    name: 'a cell that waits for approvals',
+    acts: [
+      { do: 'start', text: 'book from code', leavesOpen: true },
+      { do: 'send', text: 'what are you waiting for?', when: 'now', leavesOpen: true },
+      { do: 'rest' },
+    ],
+    policy: askBefore(['mail', 'book']),
+    approves: (what) => what !== 'Eve',
+    wanted: { 'book: seat': 1, 'pay: before': 1, 'pay: after': 1 },
+    says: 'booked, and rejected',
+    reply(request) {
+      const { instructions, results } = read(request);
+      const ended = request.messages.findLast(
+        (message) => message.role === 'user' && message.text.includes('which was suspended, has ended'),
+      );
+      if (ended?.role === 'user') return say(ended.text);
+      if (instructions.length === 1) {
+        return results.length === 0
+          ? cell(`await tools.pay({ what: 'before' });
+              await tools.book({ what: 'seat' });
+              const mailed = tools.mail({ what: 'Eve' }).then(() => 'mailed', (error) => error.code);
+              await tools.pay({ what: 'after' });
+              'booked, and ' + await mailed`)
+          : say(results[0]?.text ?? '');
+      }
+      const known = request.messages.flatMap((message) => (message.role === 'tool' ? message.results : []));
+      return say(known.find(({ text }) => text.includes('booked, and'))?.text ?? 'I wait for a person.');
+    },
+  },
+  {
+    name: 'nobody approves in time',
+    // Longer than it takes to expire and the clock may be set back.
+    acts: [{ do: 'start', text: 'pay', leavesOpen: true }, { do: 'wait', ms: 70 * 60_000 }, { do: 'rest' }],
+    policy: askBefore(['pay'], 5 * 60_000),
+    approves: () => false,
+    wanted: {},
+    says: 'pay: failed',
+    reply(request) {
+      const { results } = read(request);
+      return results.length === 0 ? calls(['pay', { what: 'rent' }]) : say(report(results));
     },
   },
   {

@@ -3,6 +3,7 @@
  */
 
 import type { Audit, Capability } from '../../core/capability.ts';
+import { type Policy, policyOf } from '../../core/policy.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Json } from '../../lib/json.ts';
 import type { Answer, Tool } from '../../tools/port.ts';
@@ -36,6 +37,9 @@ const NEVER_MS = 24 * 3_600_000;
 
 /** How long `pay` remembers its keys: longer than a clock jumps, less than a session may be down (`MODES`). */
 export const RETENTION_MS = 2 * 3_600_000;
+
+/** In this world a person is asked about nothing, unless a scenario or a test is about that. */
+export const ALLOW_ALL: Policy = policyOf([{ name: 'all', when: () => true, verdict: 'allow' }]);
 
 export const SERVICES: Readonly<Record<string, Capability>> = {
   look: { kind: 'read' },
@@ -123,6 +127,6 @@ export function world(clock: Clock): World {
   return self;
 }
 
-function whatOf(args: Json): string {
+export function whatOf(args: Json): string {
   return typeof args === 'object' && args !== null && 'what' in args ? String(args.what) : '';
 }

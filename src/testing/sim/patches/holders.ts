@@ -74,8 +74,8 @@ export const HOLDER_PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'runtime/input.js',
-        find: 'const bodies = decide(log.state);',
-        replace: 'const bodies = (log.decided ??= decide(log.state));',
+        find: 'const bodies = decide(log.state, now);',
+        replace: 'const bodies = (log.decided ??= decide(log.state, now));',
       },
     ],
   },

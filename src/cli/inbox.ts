@@ -1,0 +1,49 @@
+/** `outlast inbox`: what awaits a person, over all sessions, and how to answer it. */
+
+import { systemClock } from '../lib/clock.ts';
+import { oneLine } from '../lib/text.ts';
+import type { Inbox } from '../protocol/schema.ts';
+import { answersTo } from './answers.ts';
+import { EXIT } from './exit.ts';
+import { ago } from './layout.ts';
+import { COMMAND } from './name.ts';
+import { reach } from './reach.ts';
+import { clean, type Paint } from './terminal.ts';
+import type { Verb } from './verb.ts';
+
+type Item = Inbox['items'][number];
+
+export const run: Verb = async ({ options, terminal }) => {
+  const outlast = reach(options);
+  const items: Item[] = [];
+  for (let after: string | null | undefined; after !== null; ) {
+    const page: Inbox = await outlast.inbox(after ? { after, limit: 500 } : { limit: 500 });
+    items.push(...page.items);
+    after = page.after;
+  }
+  const now = systemClock.now();
+  for (const line of items.flatMap((item) => [...shown(item, now, terminal.paint), ''])) terminal.say(line);
+  if (items.length === 0) terminal.say(terminal.paint.dim('Nothing awaits you.'));
+  terminal.result({ items });
+  return items.length === 0 ? EXIT.ok : EXIT.decision;
+};
+
+function shown(item: Item, now: number, { bold, dim, yellow }: Paint): readonly string[] {
+  const { session, title, id, about, question, why, evidence, since, expiresAt, answers, choices } = item;
+  const until = expiresAt === null ? '' : `, until ${new Date(expiresAt).toISOString()}`;
+  const known = evidence.map((one) => oneLine(clean(one), 200)).join('; ');
+  const commands =
+    about === 'quarantine'
+      ? [`resume ${session}`]
+      : answersTo({ options: answers.map(({ answer }) => answer), choices }).map(
+          (answer) => `decide ${session} ${id} ${answer}`,
+        );
+  return [
+    `${yellow(about)}  ${bold(clean(title))}  ${dim(`${session} ${id}, ${ago(now - since)}${until}`)}`,
+    `  ${clean(question)}`,
+    ...(why === '' ? [] : [dim(`  why: ${clean(why)}`)]),
+    ...(known === '' ? [] : [dim(`  known: ${known}`)]),
+    ...answers.map(({ answer, brings }) => dim(`  ${answer}: ${brings}`)),
+    ...commands.map((command) => `    ${COMMAND} ${command}`),
+  ];
+}
