@@ -50,6 +50,8 @@ export class Witness {
     for (const event of events) {
       this.broken.push(...this.checker.check(event).map((v) => `${v.invariant} at ${v.seq}: ${v.detail}`));
       this.folded = evolve(this.folded, event);
+      if (event.kind === 'response.surfaced' || event.kind === 'turn.failed')
+        for (const { effect, status } of event.claims) this.told.set(effect, status);
     }
   }
 

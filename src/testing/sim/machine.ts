@@ -39,6 +39,8 @@ export interface MachineOptions {
   readonly sandbox: Sandbox;
   readonly reply: (request: ModelRequest) => ModelReply;
   readonly mutation: Mutation;
+  /** How often the sweeper looks, at the least. */
+  readonly sweepMs?: number | undefined;
   readonly report: Ports['report'];
 }
 
@@ -46,7 +48,20 @@ export interface MachineOptions {
 const SWEEP_MS = 10_000;
 
 export function machine(life: Life, options: MachineOptions): Outlast {
-  const { holder, store, clock, entropy, bell, tools, policy, sandbox, reply, mutation, report } = options;
+  const {
+    holder,
+    store,
+    clock,
+    entropy,
+    bell,
+    tools,
+    policy,
+    sandbox,
+    reply,
+    mutation,
+    report,
+    sweepMs = SWEEP_MS,
+  } = options;
   const scripted: Model = {
     name: 'scripted/sim',
     scripted: true,
@@ -70,7 +85,7 @@ export function machine(life: Life, options: MachineOptions): Outlast {
     briefing: '',
     report,
   };
-  const driver = leaseDriver({ store: ports.store, clock: life.clock, report, sweepMs: SWEEP_MS });
+  const driver = leaseDriver({ store: ports.store, clock: life.clock, report, sweepMs });
   return outlast(ports, driver, 'local' as Owner);
 }
 

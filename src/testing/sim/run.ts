@@ -253,6 +253,7 @@ class Simulation {
         reply: forkable(this.scenario.reply),
       },
       policy: this.scenario.policy ?? ALLOW_ALL,
+      sweepMs: this.scenario.sweepMs,
     });
   }
 

@@ -50,6 +50,8 @@ export interface Scenario {
   readonly policy?: Policy;
   /** Whether the person wants this done, when they are asked before; by default they do. */
   readonly approves?: (what: string) => boolean;
+  /** How often sweepers look, at the least: each look is a boundary, and hours have many. */
+  readonly sweepMs?: number;
   /** The person takes up the newest question first. */
   readonly isBackward?: true;
   /** What the person answers to every question of the work. */
@@ -315,7 +317,8 @@ export const SCENARIOS: readonly Scenario[] = [
     // Longer than it takes to expire and the clock may be set back.
     acts: [{ do: 'start', text: 'pay', leavesOpen: true }, { do: 'wait', ms: 70 * 60_000 }, { do: 'rest' }],
     policy: askBefore(['pay'], 5 * 60_000),
-    approves: () => false,
+    sweepMs: 5 * 60_000,
+    approves: (what) => what === 'fork',
     wanted: {},
     says: 'pay: failed',
     reply(request) {
