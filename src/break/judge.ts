@@ -1,0 +1,143 @@
+/**
+ * The judge of a run: the books against what was wanted, and against what the person, the model and the ledger were
+ * told, at the moment and at rest. It knows nothing of the strategy.
+ */
+
+import type { Capability } from '../core/capability.ts';
+import type { Event, ForeignEvent } from '../core/event.ts';
+import type { Json } from '../lib/json.ts';
+import { type Claim, claimsIn } from './agent.ts';
+import type { Entry } from './world.ts';
+
+export interface Told {
+  readonly at: number;
+  readonly text: string;
+}
+
+export interface Case {
+  /** How often each thing is wanted. */
+  readonly wanted: ReadonlyMap<string, number>;
+  /** All that ever stood in the books of this run. */
+  readonly entries: readonly Entry[];
+  readonly told: readonly Told[];
+  /** The log of each session that worked at it. */
+  readonly logs: readonly (readonly (Event | ForeignEvent)[])[];
+  /** What an effect is about, by its arguments. */
+  readonly about: (args: Json) => readonly string[];
+  /** What the service can do in truth, whatever the strategy declared. */
+  readonly capability: Capability;
+  readonly claims?: (text: string) => readonly Claim[];
+}
+
+export interface Verdict {
+  /** Rows that stand beyond what was wanted. */
+  readonly duplicates: number;
+  /** Rows beyond what was wanted that stood for a while and were undone. */
+  readonly transient: number;
+  /** Rows that were wanted and do not stand. */
+  readonly lost: number;
+  /** Of these: an identical one stands, and nobody was told that this one is missing. */
+  readonly suppressed: number;
+  /** Things about which something untrue was said. */
+  readonly untrue: number;
+  readonly questions: number;
+  readonly questionsMinimum: number;
+}
+
+export function judge(one: Case): Verdict {
+  const { wanted, entries, logs } = one;
+  const names = new Set([...wanted.keys(), ...entries.map(({ what }) => what)]);
+  let [duplicates, lost, transient, suppressed, untrue] = [0, 0, 0, 0, 0];
+  for (const what of names) {
+    const aim = wanted.get(what) ?? 0;
+    const stand = standing(entries, what, Number.POSITIVE_INFINITY);
+    duplicates += Math.max(0, stand - aim);
+    lost += Math.max(0, aim - stand);
+    transient += entries.filter((entry) => entry.what === what && entry.undoneAt !== null).length;
+    const last = lastClaim(one, what);
+    if (stand > 0 && stand < aim && last !== undefined && last.done === aim) suppressed += aim - stand;
+    if (saidUntruly(one, what)) untrue++;
+  }
+  const events = logs.flat();
+  return {
+    ...{ duplicates, transient, lost, suppressed, untrue },
+    questions: events.filter((event) => event.kind === 'decision.requested' && event.effect !== null).length,
+    questionsMinimum: logs.reduce((sum, log) => sum + fewest(log, one.capability), 0),
+  };
+}
+
+const standing = (entries: readonly Entry[], what: string, at: number): number =>
+  entries.filter((entry) => entry.what === what && entry.at <= at && (entry.undoneAt ?? Infinity) > at).length;
+
+const claimsOf = ({ claims = claimsIn }: Case, text: string, what: string): readonly Claim[] =>
+  claims(text).filter((claim) => claim.what === what);
+
+const lastClaim = (one: Case, what: string): Claim | undefined =>
+  one.told.flatMap(({ text }) => claimsOf(one, text, what)).at(-1);
+
+function saidUntruly(one: Case, what: string): boolean {
+  const { entries, told, logs } = one;
+  const isWrong = ({ done, unknown }: Claim, at: number): boolean => {
+    const stand = standing(entries, what, at);
+    return stand < done || stand > done + unknown;
+  };
+  const last = lastClaim(one, what);
+  if (last && isWrong(last, Number.POSITIVE_INFINITY)) return true;
+  if (told.some(({ text, at }) => claimsOf(one, text, what).some((claim) => isWrong(claim, at)))) return true;
+  return logs.some((log) => ledgerIsWrong(one, log, what));
+}
+
+/** Rows of the ledger, and so what the model read, at the moment they were written. */
+function ledgerIsWrong({ entries, about }: Case, log: Case['logs'][number], what: string): boolean {
+  const own = new Set<string>();
+  const done = new Set<string>();
+  const not = new Set<string>();
+  for (const event of log) {
+    if (event.kind === 'effect.intended' && about(event.args).includes(what)) own.add(event.effect);
+    if (event.kind !== 'effect.settled' && event.kind !== 'effect.reconciled') continue;
+    if (!own.has(event.effect)) continue;
+    const { status } = event.kind === 'effect.settled' ? event.outcome : event.finding;
+    for (const set of [done, not]) set.delete(event.effect);
+    if (status === 'done') done.add(event.effect);
+    if (status === 'failed' || status === 'absent') not.add(event.effect);
+    const stand = standing(entries, what, event.at);
+    if (status === 'done' && stand < done.size) return true;
+    if (not.size > 0 && stand > own.size - not.size) return true;
+  }
+  return false;
+}
+
+/**
+ * The fewest questions that this log and this service allow: one for each request that was marked as sent and whose
+ * answer is not in the log, where the service can neither be asked, nor undo, nor still knows the key.
+ */
+export function fewest(log: Case['logs'][number], capability: Capability): number {
+  if (capability.kind !== 'blind' && capability.kind !== 'keyed') return 0;
+  const sent = new Map<string, number>();
+  const doubtful = new Set<string>();
+  const asked = new Set<string>();
+  let forgotten = 0;
+  for (const event of log) {
+    switch (event.kind) {
+      case 'effect.dispatched':
+        asked.delete(event.effect);
+        if (!sent.has(event.effect)) sent.set(event.effect, event.at);
+        doubtful.add(`${event.effect}:${event.attempt}`);
+        break;
+      case 'effect.settled':
+        if (event.outcome.status !== 'unknown') doubtful.delete(`${event.effect}:${event.attempt}`);
+        break;
+      case 'evidence.received':
+        if (!asked.has(event.effect)) doubtful.delete(`${event.effect}:${event.attempt}`);
+        break;
+      case 'decision.requested':
+        if (event.effect === null) break;
+        asked.add(event.effect);
+        if (capability.kind === 'keyed' && event.at >= (sent.get(event.effect) ?? 0) + capability.retentionMs)
+          forgotten++;
+        break;
+      default:
+    }
+  }
+  return capability.kind === 'blind' ? doubtful.size : forgotten;
+}
