@@ -67,7 +67,9 @@ export function judge(one: Case): Verdict {
 }
 
 const standing = (entries: readonly Entry[], what: string, at: number): number =>
-  entries.filter((entry) => entry.what === what && entry.at <= at && (entry.undoneAt ?? Infinity) > at).length;
+  entries.filter(
+    (entry) => entry.what === what && entry.at <= at && (entry.undoneAt === null || entry.undoneAt > at),
+  ).length;
 
 const claimsOf = ({ claims = claimsIn }: Case, text: string, what: string): readonly Claim[] =>
   claims(text).filter((claim) => claim.what === what);
