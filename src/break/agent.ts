@@ -36,7 +36,8 @@ type Status = 'done' | 'failed' | 'skipped' | 'unknown';
 const MARK = 'ORDER ';
 const TRIES = 3;
 
-export const orderText = (order: Order): string => `Do this and say what became of it.\n${MARK}${JSON.stringify(order)}`;
+export const orderText = (order: Order): string =>
+  `Do this and say what became of it.\n${MARK}${JSON.stringify(order)}`;
 
 export const agent = (): Model => ({
   name: 'scripted/break',
@@ -143,8 +144,8 @@ function told(slots: readonly Slot[]): string {
       else count.not++;
     }
   }
-  const lines = [...counts].map(([what, { done, not, unknown }]) =>
-    `${what}: ${done} done, ${not} not done, ${unknown} unknown`,
+  const lines = [...counts].map(
+    ([what, { done, not, unknown }]) => `${what}: ${done} done, ${not} not done, ${unknown} unknown`,
   );
   return lines.join('\n') || 'Nothing was asked for.';
 }
@@ -156,8 +157,10 @@ export interface Claim {
 }
 
 export const claimsIn = (text: string): readonly Claim[] =>
-  [...text.matchAll(/^(\S+): (\d+) done, \d+ not done, (\d+) unknown$/gm)].map(([, what = '', done, unknown]) => ({
-    what,
-    done: Number(done),
-    unknown: Number(unknown),
-  }));
+  [...text.matchAll(/^(\S+): (\d+) done, \d+ not done, (\d+) unknown$/gm)].map(
+    ([, what = '', done, unknown]) => ({
+      what,
+      done: Number(done),
+      unknown: Number(unknown),
+    }),
+  );

@@ -1,53 +1,64 @@
-/** All runs of a bench, side by side as far as the machine bears it, in an order that the seed decides. */
+/** All runs of a bench, in an order that the seed decides, side by side as far as the machine bears it. */
 
 import { seededEntropy } from '../lib/entropy.ts';
 import { orderText } from './agent.ts';
 import { PROMISES } from './client.ts';
 import { seedOf } from './matrix.ts';
-import { type Outcome, playRun } from './run.ts';
+import { playRun } from './run.ts';
+import type { Outcome } from './score.ts';
 import { waysOf } from './strategies.ts';
 import type { Cell } from './terms.ts';
 import { builtInWorld, type Endpoints } from './world.ts';
 
+export interface Job {
+  readonly cell: Cell;
+  readonly round: number;
+}
+
 export interface CampaignOptions {
-  readonly cells: readonly Cell[];
-  readonly rounds: number;
+  readonly jobs: readonly Job[];
   readonly seed: number;
+  /** Begins the names of its runs: unique among those who share the services. */
+  readonly name: string;
   readonly width: number;
   readonly signal: AbortSignal;
-  readonly onRun: (done: number, of: number) => void;
+  readonly play?: (job: Job, run: string, seed: number) => Promise<Outcome>;
+  readonly onRun: () => void;
 }
 
 /** A fault that did not happen, on a machine that stalled: it is tried again so often. */
-const TRIES = 3;
+const TRIES = 4;
 
-export async function campaign(outside: Endpoints, options: CampaignOptions): Promise<readonly Outcome[]> {
-  const { cells, rounds, seed, width, signal, onRun } = options;
+export function jobsOf(cells: readonly Cell[], rounds: number, seed: number): readonly Job[] {
   const jobs = cells.flatMap((cell) => Array.from({ length: rounds }, (_, round) => ({ cell, round })));
   shuffle(jobs, seededEntropy(seed).next);
+  return jobs;
+}
+
+export async function campaign(outside: Endpoints, options: CampaignOptions): Promise<readonly Outcome[]> {
+  const { jobs, seed, name, width, signal, onRun } = options;
+  const play = options.play ?? ((job, run, of) => playBuiltIn(outside, job.cell, run, of));
   const outcomes: Outcome[] = [];
   let taken = 0;
   let number = 0;
   async function hand(): Promise<void> {
     for (let job = jobs[taken++]; job && !signal.aborted; job = jobs[taken++]) {
-      const { cell, round } = job;
       let outcome: Outcome | null = null;
-      for (let n = 0; n < TRIES && !outcome?.hasFired && !signal.aborted; n++) {
-        const run = `r${++number}`;
-        outcome = await playRun({
-          ...{ cell, run, seed: seedOf(seed, cell, round), capability: PROMISES[cell.service] },
-          world: builtInWorld(outside, {
-            ...{ run, service: cell.service, variant: cell.variant, message: orderText },
-            splits: waysOf(cell.strategy).splits,
-          }),
-        });
-      }
+      for (let n = 0; n < TRIES && !outcome?.hasFired && !signal.aborted; n++)
+        outcome = await play(job, `${name}${++number}`, seedOf(seed, job.cell, job.round));
       if (outcome) outcomes.push(outcome);
-      onRun(outcomes.length, jobs.length);
+      onRun();
     }
   }
   await Promise.all(Array.from({ length: width }, hand));
   return outcomes;
+}
+
+export function playBuiltIn(outside: Endpoints, cell: Cell, run: string, seed: number): Promise<Outcome> {
+  const { service, variant, strategy } = cell;
+  const { splits } = waysOf(strategy);
+  const world = builtInWorld(outside, { run, service, variant, splits, message: orderText });
+  return playRun({ cell, run, seed, capability: PROMISES[service], world });
 }
 
 function shuffle<T>(list: T[], random: () => number): void {

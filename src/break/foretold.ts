@@ -1,7 +1,7 @@
 /** The predictions as a table for people: how many of the boundaries go wrong, by strategy and service. */
 
-import { predict } from './theory.ts';
 import { ABLATIONS, BOUNDARIES, SERVICES, STRATEGIES, type Variant } from './terms.ts';
+import { predict } from './theory.ts';
 
 /** Markdown. Each field counts the boundaries with a crash: `6 d` are six with duplicates, `l` lost, `u` untrue, `q` questions. */
 export function foretold(variant: Variant): string {
@@ -15,7 +15,10 @@ export function foretold(variant: Variant): string {
         ...count('d', all.filter((one) => one.duplicates).length),
         ...count('l', all.filter((one) => one.lost).length),
         ...count('u', all.filter((one) => one.untrue).length),
-        ...count('q', all.reduce((sum, one) => sum + one.questions, 0)),
+        ...count(
+          'q',
+          all.reduce((sum, one) => sum + one.questions, 0),
+        ),
       ];
       return parts.join(', ') || '–';
     }),

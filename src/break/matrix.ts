@@ -26,7 +26,10 @@ export interface Selection {
 }
 
 export function cells(selection: Selection): readonly Cell[] {
-  const chosen = <Name extends string>(all: readonly { name: Name }[], wanted: readonly string[]): readonly Name[] =>
+  const chosen = <Name extends string>(
+    all: readonly { name: Name }[],
+    wanted: readonly string[],
+  ): readonly Name[] =>
     all.map(({ name }) => name).filter((name) => wanted.length === 0 || wanted.includes(name));
   const strategies: readonly Strategy[] = chosen([...STRATEGIES, ...ABLATIONS], selection.strategies);
   const services = chosen(SERVICES, selection.services);

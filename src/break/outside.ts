@@ -32,7 +32,9 @@ export async function startOutside(): Promise<Outside> {
     rmSync(books, { recursive: true, force: true });
   };
   try {
-    const urls = await Promise.all(children.map(async ({ name, child }) => [name, await urlOf(child)] as const));
+    const urls = await Promise.all(
+      children.map(async ({ name, child }) => [name, await urlOf(child)] as const),
+    );
     const reader = new BookReader(books);
     return { reader, books, urls: Object.fromEntries(urls) as Record<Service, string>, end };
   } catch (error) {

@@ -79,7 +79,9 @@ export class Person {
     }
     const thing = things.get(effect) ?? '';
     const known = [...done].filter((id) => things.get(id) === thing).length;
-    const stand = (await entries()).filter(({ what, undoneAt }) => what === thing && undoneAt === null).length;
+    const stand = (await entries()).filter(
+      ({ what, undoneAt }) => what === thing && undoneAt === null,
+    ).length;
     return stand > known;
   }
 }

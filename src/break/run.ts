@@ -8,51 +8,23 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Capability } from '../core/capability.ts';
-import type { Event, ForeignEvent } from '../core/event.ts';
-import { decode } from '../core/upcast.ts';
 import { systemClock } from '../lib/clock.ts';
 import { seededEntropy } from '../lib/entropy.ts';
-import type { Json } from '../lib/json.ts';
 import type { Outlast } from '../runtime/runtime.ts';
 import { type MemoryStore, memoryStore } from '../store/memory.ts';
 import type { Store } from '../store/port.ts';
 import { sqliteStore } from '../store/sqlite/open.ts';
-import type { Claim, Step } from './agent.ts';
-import { judge, type Verdict } from './judge.ts';
+import type { Step } from './agent.ts';
 import { Life, type Trap } from './life.ts';
 import { machine } from './machine.ts';
 import { Person } from './person.ts';
+import { aboutOf, logOf, type Outcome, type RunOptions, type Shelf, score, stepsOf } from './score.ts';
 import { withoutFence, withoutMark } from './stores.ts';
 import { waysOf } from './strategies.ts';
 import { AWAY_MS, type Cell, LATE_FROM_MS, LATE_TO_MS, LEASE_MS } from './terms.ts';
-import { before } from './torn.ts';
-import type { RunWorld } from './world.ts';
-
-export interface RunOptions {
-  readonly cell: Cell;
-  readonly run: string;
-  readonly seed: number;
-  readonly world: RunWorld;
-  readonly capability: Capability;
-  readonly claims?: (text: string) => readonly Claim[];
-  readonly lateMs?: number;
-}
-
-export interface Outcome {
-  readonly cell: Cell;
-  readonly run: string;
-  readonly seed: number;
-  /** R2. */
-  readonly hasFired: boolean;
-  readonly isStuck: boolean;
-  readonly verdict: Verdict;
-  /** Beyond those of a life without a crash. */
-  readonly extraCalls: number;
-  readonly tokens: number;
-  /** From the crash to the next durable progress; null where there was none, or nothing was left to do. */
-  readonly stepMs: number | null;
-}
+import { tearing } from './torn.ts';
+import { freezing, inRecovery, trapAt } from './traps.ts';
+import type { Arrivals, RunWorld } from './world.ts';
 
 const BOUND_MS = 15_000;
 const LONG_LEASE_MS = 15_000;
@@ -62,12 +34,6 @@ const NO_LEASE_MS = 1_000_000_000;
 interface Stage {
   readonly life: Life;
   readonly outlast: Outlast;
-  readonly store: Store;
-  readonly session: string;
-}
-
-/** What one store was, for the judge: sessions of it, in the order in which they began. */
-interface Shelf {
   readonly store: Store;
   readonly session: string;
 }
@@ -91,6 +57,9 @@ class Play {
   private folder: string | null = null;
   private torn: string | null = null;
   private readonly opened: Store[] = [];
+  /** When the newest life began, and the first one after the crash. */
+  private begunAt = 0;
+  private recoveredAt = 0;
   private stage: Stage | undefined;
 
   constructor(options: RunOptions) {
@@ -111,12 +80,10 @@ class Play {
 
   async play(): Promise<Outcome> {
     let isStuck = true;
-    let isQuiet = true;
     try {
       const work = this.work().then(() => true);
       isStuck = !(await Promise.race([work, systemClock.sleep(BOUND_MS).then(() => false)]));
-      isQuiet = await this.world.quiet();
-      return await this.outcome(isStuck, isQuiet);
+      return await this.outcome(isStuck, await this.world.quiet());
     } finally {
       for (const life of this.lives) life.die();
       await this.world.close();
@@ -129,7 +96,9 @@ class Play {
     const { boundary, strategy, variant } = this.cell;
     const { afterlife } = waysOf(strategy);
     await this.world.arm(boundary, LATE_FROM_MS + this.random() * (LATE_TO_MS - LATE_FROM_MS));
-    const first = await this.begin(this.trapOfFirst());
+    const first = await this.begin(
+      boundary === 'zombie' ? freezing(() => this.hold()) : trapAt(this.cell, this.world, () => this.drop()),
+    );
     if (boundary === 'clean') {
       this.hasFired = true;
       return this.person.attend(first);
@@ -143,7 +112,11 @@ class Play {
 
     let stage = first;
     if (boundary === 'recovery') {
-      stage = await this.next(stage, { ...DYING_IN_RECOVERY(() => this.bury(stage)) });
+      stage = await this.next(
+        stage,
+        inRecovery(() => this.bury(this.stage)),
+      );
+      this.recoveredAt = this.begunAt;
       await Promise.race([stage.life.ended, this.person.attend(stage)]);
       this.bury(stage);
     }
@@ -157,68 +130,22 @@ class Play {
     }
     if (boundary === 'zombie') {
       first.life.thaw();
-      if (afterlife !== 'log') await Promise.race([first.outlast.rest(first.session), systemClock.sleep(3_000)]);
+      if (afterlife !== 'log')
+        await Promise.race([first.outlast.rest(first.session), systemClock.sleep(3_000)]);
       await quiet(first.life);
     }
   }
 
-  /** Where the first life ends by what it does itself; the outside tells of the other boundaries. */
-  private trapOfFirst(): Trap {
-    const here = (): void => {
-      this.bury(this.stage);
-      this.fire();
-    };
-    const has =
-      (...kinds: readonly string[]) =>
-      ({ events }: { events: readonly { kind: string }[] }): boolean =>
-        events.some(({ kind }) => kinds.includes(kind));
-    const when = (holds: boolean): void => (holds ? here() : undefined);
-    switch (this.cell.boundary) {
-      case 'before-intent':
-        return { before: (commit) => when(has('effect.intended')(commit)) };
-      case 'intent':
-        return { after: (commit) => when(has('effect.intended')(commit)) };
-      case 'unsaved':
-        return { answered: here };
-      case 'receipt': {
-        const wanted = this.cell.variant === 'two' ? 1 : this.world.calls.length;
-        let settled = 0;
-        return {
-          after(commit) {
-            settled += commit.events.filter(({ kind }) => kind === 'effect.settled').length;
-            if (settled >= wanted) here();
-          },
-        };
-      }
-      case 'told':
-        return { replied: ({ finish }) => when(finish === 'stop') };
-      case 'answer':
-        return { after: (commit) => when(has('response.surfaced')(commit)) };
-      case 'zombie':
-        return {
-          after: (commit) => {
-            if (!has('effect.dispatched')(commit) || this.hasFired) return;
-            this.lives[0]?.freeze();
-            this.fire();
-          },
-        };
-      case 'torn': {
-        let tear: ((share: number) => boolean) | null = null;
-        return {
-          before: (commit) => {
-            if (!has('effect.settled')(commit) || this.torn || !this.folder) return;
-            this.torn = join(this.folder, 'torn');
-            tear = before(join(this.folder, 'first'), this.torn);
-          },
-          after: () => {
-            if (tear?.(this.random())) here();
-            tear = null;
-          },
-        };
-      }
-      default:
-        return {};
-    }
+  private drop(): void {
+    this.bury(this.stage);
+    this.fire();
+  }
+
+  /** Once: after the thaw it may pass there again. */
+  private hold(): void {
+    if (this.hasFired) return;
+    this.lives[0]?.freeze();
+    this.fire();
   }
 
   /** R1. And whoever watches the workers says that it is dead, so that nobody waits for its lease. */
@@ -254,7 +181,11 @@ class Play {
   private async newStore(): Promise<Store> {
     if (this.cell.boundary !== 'torn' || this.lives.length > 0) return memoryStore(systemClock);
     this.folder = mkdtempSync(join(tmpdir(), 'outlast-break-'));
-    return this.sqlite(join(this.folder, 'first'));
+    const [whole, torn] = [join(this.folder, 'whole'), join(this.folder, 'torn')];
+    return tearing(await this.sqlite(whole), { whole, torn, share: this.random() }, () => {
+      this.torn = torn;
+      this.drop();
+    });
   }
 
   private async sqlite(dir: string): Promise<Store> {
@@ -268,6 +199,7 @@ class Play {
     const { afterlife, marks, fences, recast } = waysOf(strategy);
     const isFreezing = boundary === 'zombie' && this.lives.length === 0;
     this.lives.push(life);
+    this.begunAt = systemClock.now();
     const leaseMs = isFreezing ? LEASE_MS : LONG_LEASE_MS;
     const marked = marks ? store : withoutMark(store);
     const outlast = machine(life, {
@@ -286,87 +218,25 @@ class Play {
     const stage: Stage = { life, outlast, store, session };
     this.stage = stage;
     const isFirst = this.lives.length === 1;
-    void this.person
-      .follow(stage, () => {
-        if (boundary !== 'surfaced' || !isFirst || life.isDead) return;
-        this.bury(stage);
-        this.fire();
-      })
-      .catch(() => {});
+    const seen = (): void => {
+      if (boundary === 'surfaced' && isFirst && !life.isDead) this.drop();
+    };
+    void this.person.follow(stage, seen).catch(() => {});
     return stage;
   }
 
-  private async outcome(isStuck: boolean, isQuiet: boolean): Promise<Outcome> {
-    const { cell, run, seed, capability, claims } = this.options;
+  private async outcome(isStuck: boolean, arrivals: Arrivals): Promise<Outcome> {
     const logs = await Promise.all(this.shelves.map(logOf));
-    const verdict = judge({
-      wanted: wantedOf(this.world),
-      entries: await this.world.entries(),
+    return score(this.options, {
+      ...{ isStuck, arrivals, logs },
+      hasFired: this.hasFired,
       told: this.person.told,
-      logs,
-      about: aboutOf(this.world),
-      capability,
-      ...(claims ? { claims } : {}),
-    });
-    const calls = this.lives.reduce((sum, life) => sum + life.calls, 0);
-    return {
-      ...{ cell, run, seed, isStuck, verdict },
-      hasFired: this.hasFired && isQuiet,
-      extraCalls: calls - fewestCalls(this.cell, this.world),
+      calls: this.lives.reduce((sum, life) => sum + life.calls, 0),
       tokens: this.lives.reduce((sum, life) => sum + life.tokens, 0),
-      stepMs: this.crashedAt === 0 ? null : progressAfter(logs.flat(), this.crashedAt),
-    };
+      crashedAt: this.crashedAt,
+      begunAt: this.recoveredAt || this.begunAt,
+    });
   }
-}
-
-/** Once the answer of its first contact with the outside is there, or once a person is to be asked. */
-const DYING_IN_RECOVERY = (die: () => void): Trap => ({
-  answered: die,
-  after({ events }) {
-    if (events.some(({ kind }) => kind === 'decision.requested')) die();
-  },
-});
-
-async function logOf({ store, session }: Shelf): Promise<readonly (Event | ForeignEvent)[]> {
-  if (session === '') return [];
-  return (await store.read(session as Parameters<Store['read']>[0], 0, 10_000)).map(decode);
-}
-
-/** What a transcript has: calls with their results. One without is left out, or a provider would refuse it. */
-function stepsOf(log: readonly (Event | ForeignEvent)[]): readonly Step[] {
-  const calls = new Map<string, Pick<Step, 'tool' | 'args'>>();
-  return log.flatMap((event): readonly Step[] => {
-    if (event.kind === 'effect.intended') calls.set(event.effect, event);
-    if (event.kind !== 'effect.settled' || event.outcome.status === 'unknown') return [];
-    const call = calls.get(event.effect);
-    return call ? [{ tool: call.tool, args: call.args, status: event.outcome.status }] : [];
-  });
-}
-
-const aboutOf =
-  ({ calls }: RunWorld) =>
-  (args: Json): readonly string[] =>
-    calls.find((call) => JSON.stringify(call.args) === JSON.stringify(args))?.what ?? [];
-
-function wantedOf({ calls }: RunWorld): ReadonlyMap<string, number> {
-  const wanted = new Map<string, number>();
-  for (const what of calls.flatMap((call) => call.what)) wanted.set(what, (wanted.get(what) ?? 0) + 1);
-  return wanted;
-}
-
-/** A model call for each round of calls, one to answer, and one when somebody asks again. */
-const fewestCalls = ({ boundary }: Cell, { calls, together }: RunWorld): number =>
-  (together ? 1 : calls.length) + 1 + (boundary === 'cancel' ? 1 : 0);
-
-function progressAfter(log: readonly (Event | ForeignEvent)[], since: number): number | null {
-  const steps = log.filter(
-    (event) =>
-      event.at >= since &&
-      (event.kind === 'model.completed' ||
-        (event.kind === 'effect.settled' && event.outcome.status !== 'unknown') ||
-        (event.kind === 'effect.reconciled' && event.finding.status !== 'unclear')),
-  );
-  return steps.length === 0 ? null : Math.min(...steps.map(({ at }) => at)) - since;
 }
 
 async function quiet(life: Life): Promise<void> {

@@ -27,7 +27,9 @@ export function withoutMark(real: Store): Store {
       const at = commit.events.findIndex(({ kind }) => kind === 'effect.dispatched');
       if (at < 0) return real.commit(commit);
       const result =
-        at === 0 ? ({ status: 'committed' } as const) : await real.commit({ ...commit, events: commit.events.slice(0, at) });
+        at === 0
+          ? ({ status: 'committed' } as const)
+          : await real.commit({ ...commit, events: commit.events.slice(0, at) });
       if (result.status === 'committed')
         pending = { ...commit, head: commit.head + at, events: commit.events.slice(at), blobs: [] };
       return result;

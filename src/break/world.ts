@@ -7,7 +7,7 @@ import type { Model } from '../models/port.ts';
 import type { Tool } from '../tools/port.ts';
 import { agent, type Call, type Order } from './agent.ts';
 import { clientOf, TOOL } from './client.ts';
-import { type BookReader, type Row } from './service/profile.ts';
+import type { BookReader, Row } from './service/profile.ts';
 import { BATCH, type Boundary, type Service, type Variant } from './terms.ts';
 
 /** A row as the judge needs it. */
@@ -16,6 +16,13 @@ export interface Entry {
   readonly at: number;
   /** When it was undone; null while it stands. */
   readonly undoneAt: number | null;
+}
+
+export interface Arrivals {
+  /** Requests that a stalled machine would have applied too late, and that were dropped. */
+  readonly missed: number;
+  /** When what was to be late was applied, in milliseconds since the epoch; null when nothing was. */
+  readonly lateAt: number | null;
 }
 
 export interface RunWorld {
@@ -30,8 +37,8 @@ export interface RunWorld {
   arm(boundary: Boundary, lateMs: number): Promise<void>;
   /** Resolves when the fault has happened; null when the outside takes no part in it. */
   seen(): Promise<void> | null;
-  /** Waits for what is still on its way; false when a fault did not happen as it was to. */
-  quiet(): Promise<boolean>;
+  /** Waits for what is still on its way; tells how that went. */
+  quiet(): Promise<Arrivals>;
   close(): Promise<void>;
 }
 
@@ -74,11 +81,8 @@ export function builtInWorld({ reader, urls }: Endpoints, options: Options): Run
     seen: () => (isArmed ? control(`/__seen?run=${run}`).then(() => {}) : null),
     async quiet() {
       for (;;) {
-        const { pending, missed } = (await control(`/__state?run=${run}`)) as {
-          pending: number;
-          missed: number;
-        };
-        if (pending === 0) return missed === 0;
+        const state = (await control(`/__state?run=${run}`)) as Arrivals & { pending: number };
+        if (state.pending === 0) return state;
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     },

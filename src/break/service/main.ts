@@ -31,6 +31,8 @@ interface Run {
   fate: Fate | null;
   pending: number;
   missed: number;
+  /** When what was late was applied, in milliseconds since the epoch. */
+  lateAt: number | null;
   /** Resolved when all that the fate is about has come. */
   readonly waiting: (() => void)[];
 }
@@ -73,8 +75,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     case 'GET /__seen':
       return seen(url.searchParams.get('run') ?? '', response);
     case 'GET /__state': {
-      const { pending, missed } = runAt(url.searchParams.get('run') ?? '');
-      return send(response, { pending, missed });
+      const { pending, missed, lateAt } = runAt(url.searchParams.get('run') ?? '');
+      return send(response, { pending, missed, lateAt });
     }
     default:
       if (request.method === 'DELETE' && url.pathname.startsWith('/done/'))
@@ -116,7 +118,10 @@ async function applyLate(
   await systemClock.sleep(lateMs);
   // O3.
   if (systemClock.monotonic() - came > LATE_MS - MARGIN_MS) run.missed++;
-  else for (const what of items) apply(what, reference);
+  else {
+    run.lateAt ??= systemClock.now();
+    for (const what of items) apply(what, reference);
+  }
   run.pending--;
 }
 
@@ -139,14 +144,14 @@ function append(entry: Pick<Row, 'what' | 'reference' | 'undoes'>): void {
 }
 
 function find(reference: string, response: ServerResponse): void {
-  if (!profile.isAskable) return send(response, { error: 'it cannot be asked' }, 404);
+  if (!profile.isAskable) return void send(response, { error: 'it cannot be asked' }, 404);
   const shown = (row: Row): boolean => systemClock.now() - row.at >= profile.lagMs;
   const records = (byReference.get(reference) ?? []).filter(shown);
   send(response, { records: records.map(({ id, what }) => ({ id, what, undone: undone.has(id) })) });
 }
 
 function undo(id: number, response: ServerResponse): void {
-  if (!profile.canUndo) return send(response, { error: 'it cannot undo' }, 404);
+  if (!profile.canUndo) return void send(response, { error: 'it cannot undo' }, 404);
   const row = [...byReference.values()].flat().find((one) => one.id === id);
   if (row && !undone.has(id)) {
     undone.add(id);
@@ -168,7 +173,7 @@ async function seen(name: string, response: ServerResponse): Promise<void> {
 }
 
 function runAt(name: string): Run {
-  const known = runs.get(name) ?? { fate: null, pending: 0, missed: 0, waiting: [] };
+  const known = runs.get(name) ?? { fate: null, pending: 0, missed: 0, lateAt: null, waiting: [] };
   runs.set(name, known);
   return known;
 }
