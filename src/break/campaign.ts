@@ -1,5 +1,6 @@
 /** All runs of a bench, in an order that the seed decides, side by side as far as the machine bears it. */
 
+import { assert } from '../lib/assert.ts';
 import { seededEntropy } from '../lib/entropy.ts';
 import { orderText } from './agent.ts';
 import { PROMISES } from './client.ts';
@@ -35,9 +36,13 @@ export function jobsOf(cells: readonly Cell[], rounds: number, seed: number): re
   return jobs;
 }
 
-export async function campaign(outside: Endpoints, options: CampaignOptions): Promise<readonly Outcome[]> {
+/** Without services of its own it plays what `play` does. */
+export async function campaign(
+  outside: Endpoints | null,
+  options: CampaignOptions,
+): Promise<readonly Outcome[]> {
   const { jobs, seed, name, width, signal, onRun } = options;
-  const play = options.play ?? ((job, run, of) => playBuiltIn(outside, job.cell, run, of));
+  const play = options.play ?? (({ cell }: Job, run: string, of: number) => builtIn(outside, cell, run, of));
   const outcomes: Outcome[] = [];
   let taken = 0;
   let number = 0;
@@ -54,9 +59,10 @@ export async function campaign(outside: Endpoints, options: CampaignOptions): Pr
   return outcomes;
 }
 
-export function playBuiltIn(outside: Endpoints, cell: Cell, run: string, seed: number): Promise<Outcome> {
+function builtIn(outside: Endpoints | null, cell: Cell, run: string, seed: number): Promise<Outcome> {
   const { service, variant, strategy } = cell;
   const { splits } = waysOf(strategy);
+  assert(outside, 'the built-in services are up');
   const world = builtInWorld(outside, { run, service, variant, splits, message: orderText });
   return playRun({ cell, run, seed, capability: PROMISES[service], world });
 }

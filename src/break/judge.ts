@@ -42,12 +42,15 @@ export interface Verdict {
   readonly untrue: number;
   readonly questions: number;
   readonly questionsMinimum: number;
+  /** What is wrong, in words. */
+  readonly findings: readonly string[];
 }
 
 export function judge(one: Case): Verdict {
   const { wanted, entries, logs } = one;
   const names = new Set([...wanted.keys(), ...entries.map(({ what }) => what)]);
   let [duplicates, lost, transient, suppressed, untrue] = [0, 0, 0, 0, 0];
+  const findings: string[] = [];
   for (const what of names) {
     const aim = wanted.get(what) ?? 0;
     const stand = standing(entries, what, Number.POSITIVE_INFINITY);
@@ -56,11 +59,14 @@ export function judge(one: Case): Verdict {
     transient += entries.filter((entry) => entry.what === what && entry.undoneAt !== null).length;
     const last = lastClaim(one, what);
     if (stand > 0 && stand < aim && last !== undefined && last.done === aim) suppressed += aim - stand;
-    if (saidUntruly(one, what)) untrue++;
+    if (stand !== aim) findings.push(`${what} stands ${stand} times, wanted ${aim}`);
+    const lie = untruth(one, what);
+    if (lie) findings.push(lie);
+    if (lie) untrue++;
   }
   const events = logs.flat();
   return {
-    ...{ duplicates, transient, lost, suppressed, untrue },
+    ...{ duplicates, transient, lost, suppressed, untrue, findings },
     questions: events.filter((event) => event.kind === 'decision.requested' && event.effect !== null).length,
     questionsMinimum: logs.reduce((sum, log) => sum + fewest(log, one.capability), 0),
   };
@@ -77,20 +83,30 @@ const claimsOf = ({ claims = claimsIn }: Case, text: string, what: string): read
 const lastClaim = (one: Case, what: string): Claim | undefined =>
   one.told.flatMap(({ text }) => claimsOf(one, text, what)).at(-1);
 
-function saidUntruly(one: Case, what: string): boolean {
+/** What was said of it that the books contradict; null when nothing was. */
+function untruth(one: Case, what: string): string | null {
   const { entries, told, logs } = one;
   const isWrong = ({ done, unknown }: Claim, at: number): boolean => {
     const stand = standing(entries, what, at);
     return stand < done || stand > done + unknown;
   };
   const last = lastClaim(one, what);
-  if (last && isWrong(last, Number.POSITIVE_INFINITY)) return true;
-  if (told.some(({ text, at }) => claimsOf(one, text, what).some((claim) => isWrong(claim, at)))) return true;
-  return logs.some((log) => ledgerIsWrong(one, log, what));
+  if (last && isWrong(last, Number.POSITIVE_INFINITY))
+    return `the last word is that ${what} is done ${last.done} times`;
+  for (const { text, at } of told) {
+    const wrong = claimsOf(one, text, what).find((claim) => isWrong(claim, at));
+    if (wrong)
+      return `told at ${at} that ${what} is done ${wrong.done} times, it stood ${standing(entries, what, at)} times`;
+  }
+  for (const log of logs) {
+    const wrong = wrongRow(one, log, what);
+    if (wrong) return wrong;
+  }
+  return null;
 }
 
 /** Rows of the ledger, and so what the model read, at the moment they were written. */
-function ledgerIsWrong({ entries, about }: Case, log: Case['logs'][number], what: string): boolean {
+function wrongRow({ entries, about }: Case, log: Case['logs'][number], what: string): string | null {
   const own = new Set<string>();
   const done = new Set<string>();
   const not = new Set<string>();
@@ -103,10 +119,11 @@ function ledgerIsWrong({ entries, about }: Case, log: Case['logs'][number], what
     if (status === 'done') done.add(event.effect);
     if (status === 'failed' || status === 'absent') not.add(event.effect);
     const stand = standing(entries, what, event.at);
-    if (status === 'done' && stand < done.size) return true;
-    if (not.size > 0 && stand > own.size - not.size) return true;
+    const isWrong = (status === 'done' && stand < done.size) || (not.size > 0 && stand > own.size - not.size);
+    if (isWrong)
+      return `${event.seq} at ${event.at}: the ledger says ${event.effect} ${status}, ${what} stood ${stand} times`;
   }
-  return false;
+  return null;
 }
 
 /**

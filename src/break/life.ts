@@ -4,6 +4,7 @@
  * later, not knowing.
  */
 
+import { setMaxListeners } from 'node:events';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Model, ModelReply } from '../models/port.ts';
 import type { Commit, Store } from '../store/port.ts';
@@ -36,6 +37,8 @@ export class Life {
 
   constructor(trap: Trap = {}) {
     this.trap = trap;
+    // Everything that waits listens for the end: that is no leak.
+    setMaxListeners(0, this.gone.signal);
     this.ended = new Promise((resolve) => {
       this.end = resolve;
     });

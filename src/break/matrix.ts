@@ -53,11 +53,20 @@ function isMeant({ boundary, service, variant }: Cell): boolean {
 }
 
 const isAblation = (strategy: Strategy): boolean => ABLATIONS.some(({ name }) => name === strategy);
+/** Where an ablation is to show, and one service where it is not. */
+function isItsOwn(strategy: Strategy, boundary: Boundary, service: Service): boolean {
+  if (service === 'batch') return false;
+  if (strategy === 'no-fence') return boundary === 'zombie';
+  if (strategy === 'no-wait') return boundary === 'late';
+  return boundary === 'applied' || boundary === 'lost';
+}
+
 const FEW: ReadonlySet<Boundary> = new Set(['clean', 'late', 'applied', 'zombie']);
 const SOME: ReadonlySet<Service> = new Set(['keyed', 'lagging', 'blind']);
 
 function isTelling({ boundary, service, strategy, variant }: Cell): boolean {
-  if (isAblation(strategy)) return FEW.has(boundary) && variant !== 'long';
+  if (isAblation(strategy))
+    return isItsOwn(strategy, boundary, service) && variant === (strategy === 'no-expiry' ? 'long' : 'two');
   if (variant === 'one') return true;
   if (variant === 'long') return boundary === 'applied' || boundary === 'lost';
   return FEW.has(boundary) && SOME.has(service) && strategy === 'outlast';

@@ -75,8 +75,8 @@ export async function score(options: RunOptions, course: Course): Promise<Outcom
   };
 }
 
-/** What a life needs from its beginning to its first look outside. */
-const HEADSTART_MS = 60;
+/** What a life needs from its beginning to the end of its first looks outside. */
+const HEADSTART_MS = 170;
 const SLACK_MS = 500;
 
 /**

@@ -78,12 +78,12 @@ export const cellName = ({ strategy, service, boundary, variant }: Cell): string
   `${strategy} ${service} ${boundary} ${variant}`;
 
 /** No request is applied later than this after it has arrived. */
-export const LATE_MS = 320;
+export const LATE_MS = 500;
 /** When a late request is applied, at the earliest and at the latest. */
-export const LATE_FROM_MS = 180;
-export const LATE_TO_MS = 260;
+export const LATE_FROM_MS = 300;
+export const LATE_TO_MS = 420;
 /** How long after it was applied the lagging service shows it. */
-export const LAG_MS = 500;
+export const LAG_MS = 600;
 /** How long the expiring service promises to know a key, and how long it does. */
 export const RETENTION_MS = 2_000;
 export const KEPT_MS = 2_500;
