@@ -72,10 +72,18 @@ export function judge(one: Case): Verdict {
   };
 }
 
-const standing = (entries: readonly Entry[], what: string, at: number): number =>
-  entries.filter(
-    (entry) => entry.what === what && entry.at <= at && (entry.undoneAt === null || entry.undoneAt > at),
-  ).length;
+/** At an instant: what is booked in that very millisecond may have come before or after what was said in it. */
+function standing(
+  entries: readonly Entry[],
+  what: string,
+  at: number,
+  within: 'before' | 'with' = 'with',
+): number {
+  const isBooked = (entry: Entry): boolean => (within === 'with' ? entry.at <= at : entry.at < at);
+  const isUndone = ({ undoneAt }: Entry): boolean =>
+    undoneAt !== null && (within === 'with' ? undoneAt < at : undoneAt <= at);
+  return entries.filter((entry) => entry.what === what && isBooked(entry) && !isUndone(entry)).length;
+}
 
 const claimsOf = ({ claims = claimsIn }: Case, text: string, what: string): readonly Claim[] =>
   claims(text).filter((claim) => claim.what === what);
@@ -87,8 +95,8 @@ const lastClaim = (one: Case, what: string): Claim | undefined =>
 function untruth(one: Case, what: string): string | null {
   const { entries, told, logs } = one;
   const isWrong = ({ done, unknown }: Claim, at: number): boolean => {
-    const stand = standing(entries, what, at);
-    return stand < done || stand > done + unknown;
+    const least = standing(entries, what, at, 'before');
+    return standing(entries, what, at) < done || least > done + unknown;
   };
   const last = lastClaim(one, what);
   if (last && isWrong(last, Number.POSITIVE_INFINITY))
@@ -119,7 +127,8 @@ function wrongRow({ entries, about }: Case, log: Case['logs'][number], what: str
     if (status === 'done') done.add(event.effect);
     if (status === 'failed' || status === 'absent') not.add(event.effect);
     const stand = standing(entries, what, event.at);
-    const isWrong = (status === 'done' && stand < done.size) || (not.size > 0 && stand > own.size - not.size);
+    const least = standing(entries, what, event.at, 'before');
+    const isWrong = (status === 'done' && stand < done.size) || (not.size > 0 && least > own.size - not.size);
     if (isWrong)
       return `${event.seq} at ${event.at}: the ledger says ${event.effect} ${status}, ${what} stood ${stand} times`;
   }

@@ -2,7 +2,8 @@
  * A share of the cells with a real process and SIGKILL: the same lives (`life.ts`), each in a process of its own with a store
  * on disk, killed at the boundary from outside. Reported apart.
  *
- * Left out is what needs another machine (zombie), another disk (torn) or a restart within milliseconds (late, lagging).
+ * Left out is what needs another machine (zombie), another disk (torn) or a restart within milliseconds (late, lagging,
+ * expiring).
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -48,7 +49,7 @@ const BOUNDARIES: readonly Boundary[] = [
   ...(['before-intent', 'intent', 'lost', 'applied', 'unsaved'] as const),
   ...(['receipt', 'told', 'answer', 'surfaced', 'recovery'] as const),
 ];
-const SERVICES: readonly Service[] = ['keyed', 'expiring', 'queryable', 'cancelable', 'blind', 'batch'];
+const SERVICES: readonly Service[] = ['keyed', 'queryable', 'cancelable', 'blind', 'batch'];
 
 /** Outlast everywhere; the others at three boundaries of two services. In a short look, five cells. */
 export function sample(cells: readonly Cell[], isQuick: boolean): readonly Cell[] {

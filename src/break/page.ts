@@ -5,7 +5,7 @@ import { BOUNDARIES, SERVICES, STRATEGIES } from './terms.ts';
 
 const CELL = { width: 58, height: 40, gap: 3 };
 const LEFT = 200;
-const TOP = 176;
+const TOP = 214;
 
 interface Axis {
   readonly key: 'boundary' | 'service';

@@ -110,6 +110,7 @@ async function run(values: Values): Promise<number> {
   if (values.html) writeFileSync(values.html, page(results));
   if (values.out) writeFileSync(values.out, kept(results));
   if (values.json) console.log(JSON.stringify(results));
+  for (const finding of results.findings) console.error(finding);
   const complaints = verdict(results, values.with !== undefined);
   for (const complaint of complaints) console.error(`not as it must be: ${complaint}`);
   return complaints.length > 0 ? 1 : 0;

@@ -70,6 +70,8 @@ export interface Results {
     readonly missed: readonly string[];
   };
   readonly cells: readonly CellFigures[];
+  /** What was wrong under Outlast, and in which run. */
+  readonly findings: readonly string[];
 }
 
 interface Given {
@@ -128,6 +130,13 @@ export function results({ cells, outcomes, killed, ...given }: Given): Results {
       missed: killedCells.filter(({ isMet }) => !isMet).map(cellName),
     },
     cells: figures,
+    findings: [...fired, ...killedRuns].flatMap(({ cell, run, seed: own, verdict, isStuck }) =>
+      cell.strategy !== 'outlast'
+        ? []
+        : [...verdict.findings, ...(isStuck ? ['it did not come to rest'] : [])].map(
+            (finding) => `${cellName(cell)}, run ${run} with ${own}: ${finding}`,
+          ),
+    ),
   };
 }
 

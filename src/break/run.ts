@@ -79,12 +79,14 @@ class Play {
   }
 
   async play(): Promise<Outcome> {
-    let isStuck = true;
+    const over = new AbortController();
     try {
-      const work = this.work().then(() => true);
-      isStuck = !(await Promise.race([work, systemClock.sleep(BOUND_MS).then(() => false)]));
+      const work = this.work().then(() => false);
+      const bound = systemClock.sleep(BOUND_MS, over.signal).then(() => true);
+      const isStuck = await Promise.race([work, bound]);
       return await this.outcome(isStuck, await this.world.quiet());
     } finally {
+      over.abort();
       for (const life of this.lives) life.die();
       await this.world.close();
       for (const store of this.opened) await store.close();

@@ -9,7 +9,8 @@ import { playRun } from './run.ts';
 import { type Subject, subjectWorld } from './subject.ts';
 import { STRATEGIES } from './terms.ts';
 
-const WIDTH = 8;
+/** Its services may be in this very process. */
+const WIDTH = 4;
 
 export async function benchOf(subject: Subject, options: BenchOptions): Promise<Results> {
   const { rounds, seed, signal, onProgress, quick } = options;

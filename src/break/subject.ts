@@ -10,6 +10,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Capability } from '../core/capability.ts';
+import { systemClock } from '../lib/clock.ts';
 import type { Json } from '../lib/json.ts';
 import type { Model } from '../models/port.ts';
 import { fetchTool } from '../tools/fetch.ts';
@@ -70,8 +71,8 @@ export async function subjectWorld(subject: Subject, run: string): Promise<Subje
   const { grants = [], tools: own = [], calls, message, claims = claimsIn } = opened;
   const fetching = grants.length > 0 ? [fetchTool({ grants, sealer: PLAIN })] : [];
   const tools = [...fetching, ...fetching.map(httpTool), ...own];
-  const stand = standIn();
   const { lateMs = LATE_MS } = subject;
+  const stand = standIn(lateMs);
   return {
     calls: calls.map(({ tool, args, what }) => ({ tool, args, what: [what] })),
     together: false,
@@ -109,8 +110,8 @@ const said = (message: string, { before }: Order): string =>
     ? message
     : `${message}\n\nSo far:\n${before.map((step) => JSON.stringify(step)).join('\n')}`;
 
-/** U1. */
-function standIn(): {
+/** U1. A late call that a stalled machine makes later than the tool's bound is told as missed: it breaks the promise. */
+function standIn(lateMs: number): {
   tool(real: Tool): Tool;
   arm(boundary: Boundary, delayMs: number): void;
   readonly seen: Promise<void> | null;
@@ -122,6 +123,7 @@ function standIn(): {
   let told: () => void = () => {};
   let late: Promise<void> | null = null;
   let lateAt: number | null = null;
+  let missed = 0;
   return {
     arm(boundary, delay) {
       fate = FATES[boundary] ?? null;
@@ -133,20 +135,22 @@ function standIn(): {
     },
     async quiet() {
       await late;
-      return { missed: 0, lateAt };
+      return { missed, lateAt };
     },
     tool: (real) => ({
       ...real,
       async run(args, context) {
         const now = fate;
         fate = null;
+        const sent = systemClock.monotonic();
         if (now === null) return real.run(args, context);
         const outlives = { ...context, reference: context.reference, signal: new AbortController().signal };
         if (now === 'mute') await real.run(args, outlives);
         if (now === 'late')
-          late = new Promise((resolve) => setTimeout(resolve, delayMs)).then(async () => {
-            lateAt = Date.now();
+          late = systemClock.sleep(delayMs).then(async () => {
+            lateAt = systemClock.now();
             await real.run(args, outlives).catch(() => {});
+            if (systemClock.monotonic() - sent > lateMs) missed++;
           });
         told();
         return new Promise(() => {});

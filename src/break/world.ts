@@ -3,6 +3,7 @@
  * The built-in world has seven services; `--with` brings one's own (`subject.ts`).
  */
 
+import { systemClock } from '../lib/clock.ts';
 import type { Model } from '../models/port.ts';
 import type { Tool } from '../tools/port.ts';
 import { agent, type Call, type Order } from './agent.ts';
@@ -83,7 +84,7 @@ export function builtInWorld({ reader, urls }: Endpoints, options: Options): Run
       for (;;) {
         const state = (await control(`/__state?run=${run}`)) as Arrivals & { pending: number };
         if (state.pending === 0) return state;
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await systemClock.sleep(20);
       }
     },
     close: async () => {},
