@@ -64,7 +64,8 @@ function builtIn(outside: Endpoints | null, cell: Cell, run: string, seed: numbe
   const { splits } = waysOf(strategy);
   assert(outside, 'the built-in services are up');
   const world = builtInWorld(outside, { run, service, variant, splits, message: orderText });
-  return playRun({ cell, run, seed, capability: PROMISES[service], world });
+  const tmp = outside.reader.dir;
+  return playRun({ cell, run, seed, capability: PROMISES[service], world, tmp });
 }
 
 function shuffle<T>(list: T[], random: () => number): void {

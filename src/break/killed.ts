@@ -9,7 +9,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../lib/clock.ts';
@@ -84,7 +83,7 @@ export async function playKilled(
   const { service, variant, strategy } = cell;
   const { splits } = waysOf(strategy);
   const world = builtInWorld(place, { run, service, variant, splits, message: orderText });
-  const folder = mkdtempSync(join(tmpdir(), 'outlast-killed-'));
+  const folder = mkdtempSync(join(place.books, 'outlast-killed-'));
   const play = new Play({ cell, run, seed, capability: PROMISES[service], world }, place, folder, signal);
   try {
     return await play.play();

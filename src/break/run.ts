@@ -182,7 +182,7 @@ class Play {
 
   private async newStore(): Promise<Store> {
     if (this.cell.boundary !== 'torn' || this.lives.length > 0) return memoryStore(systemClock);
-    this.folder = mkdtempSync(join(tmpdir(), 'outlast-break-'));
+    this.folder = mkdtempSync(join(this.options.tmp ?? tmpdir(), 'outlast-break-'));
     const [whole, torn] = [join(this.folder, 'whole'), join(this.folder, 'torn')];
     return tearing(await this.sqlite(whole), { whole, torn, share: this.random() }, () => {
       this.torn = torn;

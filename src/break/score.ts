@@ -19,6 +19,8 @@ export interface RunOptions {
   readonly capability: Capability;
   readonly claims?: (text: string) => readonly Claim[];
   readonly lateMs?: number;
+  /** Where stores on disk go; whoever gives it removes it. Default the system's. */
+  readonly tmp?: string;
 }
 
 export interface Outcome {

@@ -37,7 +37,7 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   services: { from: ['lib'], packages: 'any' },
   break: {
-    from: ['lib', 'core', 'port', 'runtime', 'driver', 'store', 'models', 'tools', 'sandbox', 'compose'],
+    from: ['lib', 'core', 'port', 'runtime', 'driver', 'store', 'models', 'tools', 'sandbox'],
     packages: 'node',
   },
   testing: { from: 'all', packages: 'any' },

@@ -42,7 +42,7 @@ export const runOf = (what: string): string => what.slice(0, what.indexOf('.'));
 
 /** Reads the books as they grow. A last line without its end is being written just now. */
 export class BookReader {
-  private readonly dir: string;
+  readonly dir: string;
   private readonly read = new Map<
     Service,
     { offset: number; rest: string; readonly byRun: Map<string, Row[]> }
