@@ -1,4 +1,7 @@
-/** A worker of the bench: the whole runtime on the ports of one life. The one place where the bench composes it. */
+/**
+ * A worker of the bench: the whole runtime on the ports of one life. The one place where the bench composes it, for runs in
+ * memory, on disk and in processes of their own alike; so also the place of whatever a run has to be allowed.
+ */
 
 import type { Owner } from '../core/ids.ts';
 import { leaseDriver } from '../driver/leases.ts';

@@ -38,6 +38,23 @@ describe('the bench', () => {
     expect(code, stderr).toBe(0);
   });
 
+  it('keeps what it found as JSON and as a page that needs nothing else', LONG, async () => {
+    const folder = temporaryFolder();
+    onTestFinished(folder.remove);
+    const [out, html] = [join(folder.path, 'out.json'), join(folder.path, 'page.html')];
+    const chosen = ['--strategy', 'outlast,retry', '--service', 'keyed,blind', '--boundary', 'applied'];
+    const { results } = await run('--quick', '--no-kill', ...chosen, '--out', out, '--html', html);
+    const kept = JSON.parse(await readFile(out, 'utf8')) as Results;
+    expect(kept.strategies).toEqual(results.strategies);
+    expect(kept.cells).toHaveLength(results.cells.length);
+    expect(results.killed.runs).toBe(0);
+    const page = await readFile(html, 'utf8');
+    expect(page.match(/<svg /g)).toHaveLength(2);
+    expect(page).toContain('<title>1 runs, 1 wrong, 0 questions</title>');
+    expect(page).toMatch(/Outlast: <b>0<\/b> of \d+ runs wrong/);
+    expect(page).not.toMatch(/<script|https?:/);
+  });
+
   it("judges one's own tools, and sees one that declares more than it can", LONG, async () => {
     const example = join(root, 'examples/break/orders.mjs');
     const chosen = [
