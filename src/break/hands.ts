@@ -1,6 +1,6 @@
 /**
- * The runs, shared out to processes of their own: one for each core, and one for the runs with a store on disk, whose
- * flushes would hold up all others. The parent starts the services, collects, and ends everything.
+ * The runs, shared out to processes of their own: for each core one, and one for the runs with a store on disk, whose
+ * flushes would hold up the others. The parent starts the services, collects, and ends everything.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -24,6 +24,10 @@ export interface Task {
 /** What a hand says. */
 export type Word = { readonly ran: true } | { readonly outcomes: readonly Outcome[] };
 
+/** Runs that a process of its own is worth. */
+const WORTH_IT = 40;
+const DISK_WIDTH = 2;
+
 const HAND = fileURLToPath(new URL('./hand.ts', import.meta.url));
 
 interface Options {
@@ -39,14 +43,25 @@ interface Options {
 export async function shareOut(options: Options): Promise<readonly Outcome[]> {
   const { jobs, signal, onRun, width, ...rest } = options;
   const isOnDisk = ({ cell }: Job): boolean => cell.boundary === 'torn';
-  const others = jobs.filter((job) => !isOnDisk(job));
-  const of = Math.max(1, Math.min(availableParallelism(), 4, Math.ceil(others.length / 20)));
-  const parts = Array.from({ length: of }, (_, index) => others.filter((_, n) => n % of === index));
+  const most = Math.min(availableParallelism(), 4);
   const tasks: readonly Task[] = [
-    ...parts.map((part, index) => ({ ...rest, jobs: part, name: `h${index}r`, width })),
-    { ...rest, jobs: jobs.filter(isOnDisk), name: 'dr', width: 2 },
-  ].filter((task) => task.jobs.length > 0);
+    ...parts(
+      jobs.filter((job) => !isOnDisk(job)),
+      most,
+    ).map((part, n) => ({
+      ...{ ...rest, jobs: part, name: `h${n}r`, width },
+    })),
+    ...parts(jobs.filter(isOnDisk), most).map((part, n) => ({
+      ...{ ...rest, jobs: part, name: `d${n}r`, width: DISK_WIDTH },
+    })),
+  ];
   return (await Promise.all(tasks.map((task) => employ(task, signal, onRun)))).flat();
+}
+
+/** At most so many, none of them small. */
+function parts(jobs: readonly Job[], most: number): readonly (readonly Job[])[] {
+  const of = Math.min(most, Math.ceil(jobs.length / WORTH_IT));
+  return Array.from({ length: of }, (_, index) => jobs.filter((_, n) => n % of === index));
 }
 
 async function employ(task: Task, signal: AbortSignal, onRun: () => void): Promise<readonly Outcome[]> {
