@@ -105,3 +105,20 @@ it('the page of predictions says what theory says', async () => {
     expect(table, variant).toBe(foretold(variant));
   }
 });
+
+it('the page of the policy says what the kept results say', async () => {
+  const { strategies } = JSON.parse(
+    await readFile(join(root, 'bench/break/results.json'), 'utf8'),
+  ) as Results;
+  const page = await readFile(join(root, 'docs/design/break.md'), 'utf8');
+  for (const [name, figures] of Object.entries(strategies)) {
+    const { duplicates, lost, untrue, questions, extraModelCalls, extraTokens } = figures;
+    const title = name === 'outlast' ? 'Outlast' : `\`${name}\``;
+    const row = page.split('\n').find((line) => line.startsWith(`| ${title} `) && line.includes('+'));
+    const numbers = row
+      ?.split('|')
+      .slice(3, -1)
+      .map((field) => Number.parseInt(field.replaceAll(/[ ,+]/g, ''), 10));
+    expect(numbers, name).toEqual([duplicates, lost, untrue, questions, extraModelCalls, extraTokens]);
+  }
+});
