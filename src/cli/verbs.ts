@@ -274,6 +274,36 @@ Example:
     load: () => import('./verify.ts'),
   },
   {
+    name: 'break',
+    summary: 'let workers die at every boundary and judge what people get, under eight strategies',
+    args: [],
+    options: [
+      ['--quick', 'a short look, under a minute'],
+      ['--rounds <n>', 'runs of each cell; default 3, with --quick 1'],
+      ['--seed <seed>', 'another seed'],
+      [
+        '--strategy <names>',
+        'only these: outlast, restart, replay, retry, skip, key, query, ask, or an ablation',
+      ],
+      ['--service <names>', 'only these: keyed, expiring, queryable, lagging, cancelable, blind, batch'],
+      ['--boundary <names>', 'only these, such as late,applied'],
+      ['--with <file>', 'your own tools instead of the built-in services'],
+      ['--no-kill', 'without real processes and SIGKILL'],
+      ['--html <file>', 'the results as a page with heat maps'],
+      ['--out <file>', 'the results as JSON'],
+      ['--predictions', 'what theory says, as tables; nothing is run'],
+    ],
+    help: `The judge reads the services' own books. Exit code 1 when anything was done twice, lost or told wrongly under
+Outlast, or when a strategy that theory calls wrong is never seen to be.
+
+Examples:
+  outlast break --quick
+  outlast break --html break.html
+  outlast break --with ./my-tools.mjs --strategy outlast,retry`,
+    isRemote: false,
+    load: () => import('./break.ts'),
+  },
+  {
     name: 'demo',
     summary: 'the main job, narrated, through three kills',
     args: [],

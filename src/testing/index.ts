@@ -1,5 +1,6 @@
 /** The kit for testing what is built on Outlast: a virtual clock, the crash loop, port suites, wire-true fake servers. */
 
+export type { Subject, SubjectRow, SubjectRun } from '../break/subject.ts';
 export { wires } from '../models/wire-formats.ts';
 export { startWireServer } from '../models/wire-server.ts';
 export { sandboxSuite } from '../sandbox/suite.ts';

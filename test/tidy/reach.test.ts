@@ -7,6 +7,7 @@ const entries = [
   'src/index.ts',
   'src/cli/main.ts',
   'src/demo/main.ts',
+  'src/break/main.ts',
   'src/testing/index.ts',
   'src/testing/sim/main.ts',
   'src/testing/kill/main.ts',

@@ -1,0 +1,57 @@
+/**
+ * A worker of the bench: the whole runtime on the ports of one life. The one place where the bench composes it, for runs in
+ * memory, on disk and in processes of their own alike; so also the place of whatever a run has to be allowed.
+ */
+
+import type { Owner } from '../core/ids.ts';
+import { leaseDriver } from '../driver/leases.ts';
+import { systemEntropy } from '../lib/entropy.ts';
+import type { Model } from '../models/port.ts';
+import { localBell } from '../runtime/bell.ts';
+import { registry } from '../runtime/registry.ts';
+import { type Outlast, outlast } from '../runtime/runtime.ts';
+import type { Sandbox } from '../sandbox/port.ts';
+import { quickjsSandbox } from '../sandbox/quickjs/sandbox.ts';
+import { memoryShelf } from '../sandbox/quickjs/shelf.ts';
+import type { Store } from '../store/port.ts';
+import type { Tool } from '../tools/port.ts';
+import type { Life } from './life.ts';
+
+export interface Parts {
+  readonly store: Store;
+  readonly tools: readonly Tool[];
+  readonly model: Model;
+  readonly holder: string;
+  readonly leaseMs: number;
+}
+
+const SWEEP_MS = 25;
+
+/** No cell is run here, so all workers share one that is never opened. */
+const sandbox: Sandbox = new Proxy(quickjsSandbox({ mode: 'inline', shelf: memoryShelf() }), {
+  get: (target, key) => (key === 'close' ? async () => {} : Reflect.get(target, key)),
+});
+
+export function machine(life: Life, { store, tools, model, holder, leaseMs }: Parts): Outlast {
+  const kept = life.store(store);
+  const report = (line: string, cause?: unknown): void => {
+    if (process.env.OUTLAST_DEBUG) console.error(line, cause);
+  };
+  const driver = leaseDriver({ store: kept, clock: life.clock, report, sweepMs: SWEEP_MS });
+  const ports = {
+    store: kept,
+    model: life.model(model),
+    sandbox,
+    tools: registry(tools.map((tool) => life.tool(tool))),
+    clock: life.clock,
+    entropy: systemEntropy,
+    bell: localBell(),
+    // Nothing that is sealed is opened by anybody else.
+    sealer: { seal: (bytes: Uint8Array) => bytes, open: (bytes: Uint8Array) => bytes },
+    holder,
+    leaseMs,
+    briefing: '',
+    report,
+  };
+  return outlast(ports, driver, 'local' as Owner);
+}
