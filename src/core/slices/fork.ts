@@ -31,6 +31,8 @@ export function forked(s: State, e: EventOf<'session.forked'>): State {
     fork: { from, head, seq: e.seq, lineage, cells: ended.counters.cell },
     inbox: { unread: [], receipts: {} },
     loss: null,
+    // What the original did is told there; what was left with it is told here, once.
+    toldSeq: e.seq - 1,
     heap: { ...ended.heap, opened: null, parked: true, cell: null, suspended: [] },
   };
   const told = s.inbox.unread.filter((message) => message.from === 'runtime');

@@ -50,9 +50,9 @@ export class Witness {
     for (const event of events) {
       this.broken.push(...this.checker.check(event).map((v) => `${v.invariant} at ${v.seq}: ${v.detail}`));
       this.folded = evolve(this.folded, event);
-      if (event.kind === 'response.surfaced' || event.kind === 'turn.failed')
-        for (const { effect, status } of event.claims) this.told.set(effect, status);
     }
+    // Told by the original, or to be told there.
+    for (const { id, status } of this.folded.effects.closed) this.told.set(id, status);
   }
 
   committed(events: readonly (Event | ForeignEvent)[]): void {
