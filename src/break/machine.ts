@@ -4,6 +4,7 @@
  */
 
 import type { Owner } from '../core/ids.ts';
+import { policyOf } from '../core/policy.ts';
 import { leaseDriver } from '../driver/leases.ts';
 import { systemEntropy } from '../lib/entropy.ts';
 import type { Model } from '../models/port.ts';
@@ -27,6 +28,9 @@ export interface Parts {
 
 const SWEEP_MS = 25;
 
+/** What a strategy does about a lost answer is compared, not who may send: a question before would help all of them alike. */
+const policy = policyOf([{ name: 'all', when: () => true, verdict: 'allow' }]);
+
 /** No cell is run here, so all workers share one that is never opened. */
 const sandbox: Sandbox = new Proxy(quickjsSandbox({ mode: 'inline', shelf: memoryShelf() }), {
   get: (target, key) => (key === 'close' ? async () => {} : Reflect.get(target, key)),
@@ -43,6 +47,7 @@ export function machine(life: Life, { store, tools, model, holder, leaseMs }: Pa
     model: life.model(model),
     sandbox,
     tools: registry(tools.map((tool) => life.tool(tool))),
+    policy,
     clock: life.clock,
     entropy: systemEntropy,
     bell: localBell(),
