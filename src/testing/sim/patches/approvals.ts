@@ -51,8 +51,8 @@ export const APPROVAL_PATCHES: readonly Patch[] = [
     edits: [
       {
         file: DECISION,
-        find: "return turnedDown(over, open.effect, { code: 'approval.expired', message }, e);",
-        replace: 'return approved(over, open.effect);',
+        find: "return turnedDown(over, effect, { code: 'approval.expired', message }, e);",
+        replace: 'return approved(over, effect);',
       },
     ],
   },
@@ -75,9 +75,9 @@ export const APPROVAL_PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'core/slices/lifetime.js',
-        find: 'heap: { ...s.heap, opened: null },\n    };\n}\n/** Called',
+        find: 'heap: { ...s.heap, opened: null },\n    };\n    return workerLost',
         replace:
-          "heap: { ...s.heap, opened: null },\n        effects: { ...s.effects, open: s.effects.open.map((one) => (one.gate === 'approved' ? { ...one, gate: 'asks' } : one)) },\n    };\n}\n/** Called",
+          "heap: { ...s.heap, opened: null },\n        effects: { ...s.effects, open: s.effects.open.map((one) => (one.gate === 'approved' ? { ...one, gate: 'asks' } : one)) },\n    };\n    return workerLost",
       },
     ],
   },
