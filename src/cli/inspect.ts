@@ -8,7 +8,7 @@ import { EXIT } from './exit.ts';
 import { ago, bytes, coloured, table } from './layout.ts';
 import { COMMAND } from './name.ts';
 import { reach } from './reach.ts';
-import { clean, type Paint } from './terminal.ts';
+import { clean, type Paint, type Terminal } from './terminal.ts';
 import type { Verb } from './verb.ts';
 import { whichSession } from './which.ts';
 
@@ -17,6 +17,12 @@ const INDENT = '  ';
 export const run: Verb = async ({ args: [which = ''], options, terminal }) => {
   const outlast = reach(options);
   const seen = await outlast.inspect(await whichSession(outlast, which));
+  show(seen, terminal);
+  terminal.result(seen);
+  return EXIT.ok;
+};
+
+export function show(seen: Inspection, terminal: Terminal): void {
   const { paint, width } = terminal;
   const sections = [
     heading(seen, paint),
@@ -29,9 +35,7 @@ export const run: Verb = async ({ args: [which = ''], options, terminal }) => {
   for (const line of sections.filter((lines) => lines.length > 0).flatMap((lines) => [...lines, ''])) {
     terminal.say(line);
   }
-  terminal.result(seen);
-  return EXIT.ok;
-};
+}
 
 function heading(seen: Inspection, paint: Paint): string[] {
   const now = systemClock.now();
@@ -44,6 +48,7 @@ function heading(seen: Inspection, paint: Paint): string[] {
     turn
       ? ['turn', `${turn.number}, step ${turn.step}: ${clean(turn.doing)}`]
       : ['turn', lastTurn ? `${lastTurn.number}, ${lastTurn.end}` : 'none yet'],
+    ...(seen.forkedFrom ? [['fork', `of ${seen.forkedFrom.session} at ${seen.forkedFrom.at}`]] : []),
     ['model', seen.model],
     ['log', `${seen.head} events, epoch ${seen.epoch}`],
     ['started', ago(now - seen.startedAt)],

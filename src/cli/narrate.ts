@@ -137,6 +137,11 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
           ];
         case 'session.parked':
           return [dim('■ parked: the next message wakes it with all it has')];
+        case 'session.forked':
+          return [
+            bold(`■ fork of ${event.from} at ${event.head}`) +
+              dim(` (${event.by}): what was in flight stays with the original`),
+          ];
         case 'session.quarantined':
           return [red(`■ quarantined: ${clean(event.reason)}`)];
         case 'foreign':

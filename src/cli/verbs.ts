@@ -173,6 +173,40 @@ Examples:
     load: () => import('./reopen.ts'),
   },
   {
+    name: 'fork',
+    summary: 'a new session on the past of this one; what is in flight stays',
+    args: [SESSION, ['[message...]', 'what to say to the fork; "-" reads it from stdin']],
+    options: [
+      ['--at <seq>', 'the last event that they share; by default the newest'],
+      ['--title <title>', 'how lists call it'],
+      KEY,
+      DETACH,
+    ],
+    help: `It has the transcript, the files and the live objects of that place, as its own. Effects, questions and timers that
+were open there, and messages that had not been read, stay with the original; the fork does nothing of it and does
+nothing at all before somebody speaks to it. With a message it is watched until it rests.
+
+Examples:
+  outlast fork last
+  outlast fork last "Do April instead"
+  outlast fork ses_3f9k --at 120 --title "other way"`,
+    isRemote: true,
+    load: () => import('./fork.ts'),
+  },
+  {
+    name: 'at',
+    summary: 'a session as it stood at an event; reads only',
+    args: [SESSION, ['<seq>', 'the event, as outlast follow --json and the page number them']],
+    help: `Phase, ledger, open questions and live objects as they were once that event was in the log. To go on from there:
+outlast fork SESSION --at SEQ.
+
+Examples:
+  outlast at last 40
+  outlast at last 40 --json | jq .ledger`,
+    isRemote: true,
+    load: () => import('./at.ts'),
+  },
+  {
     name: 'ask',
     summary: 'a question about the work; the task does not notice',
     args: [SESSION, ['<question...>', 'what to ask; "-" reads it from stdin']],

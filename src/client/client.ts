@@ -20,6 +20,7 @@ import { toBase64 } from '../lib/base64.ts';
 import { type EventsPage, pathOf } from '../protocol/routes.ts';
 import type {
   Asked,
+  Forked,
   Health,
   Inspection,
   PhaseAnswer,
@@ -66,7 +67,8 @@ export interface Client {
   ): Promise<Receipt>;
   /** A question about the work; the session does not notice. */
   ask(session: string, question: string, options?: Keyed): Promise<Asked>;
-  inspect(session: string, options?: Waiting): Promise<Inspection>;
+  /** With `at`, as it stood once that event was in its log. */
+  inspect(session: string, options?: { at?: number } & Waiting): Promise<Inspection>;
   list(query?: { phase?: string; after?: string; limit?: number } & Waiting): Promise<Rows>;
   events(session: string, query?: { after?: number; limit?: number } & Waiting): Promise<EventsPage>;
   follow(
@@ -88,7 +90,17 @@ export interface Client {
   ): Promise<PhaseAnswer>;
   verify(session: string, options?: Waiting): Promise<Verification>;
   report(session: string, options?: Waiting): Promise<Report>;
+  /** A new session that shares the log up to an event; what was in flight stays with the original. */
+  fork(session: string, options?: ForkOptions & Keyed): Promise<Forked>;
   health(options?: Waiting): Promise<Health>;
+}
+
+export interface ForkOptions {
+  /** The last event that the fork shares; by default the newest. */
+  readonly at?: number;
+  readonly title?: string;
+  /** What to say to the fork. */
+  readonly message?: string;
 }
 
 export interface Keyed extends Waiting {
@@ -117,7 +129,12 @@ export function client({ url, token, fetch = globalThis.fetch }: ClientOptions):
       request(to, { path: pathOf('send', session), body: { message, when, ...encoded(images) }, ...options }),
     ask: (session, question, options = {}) =>
       request(to, { path: pathOf('ask', session), body: { question }, ...options }),
-    inspect: (session, options = {}) => request(to, { path: pathOf('inspect', session), ...options }),
+    inspect: (session, { at, ...options } = {}) =>
+      request(to, {
+        path: pathOf('inspect', session),
+        ...(at === undefined ? {} : { query: { at } }),
+        ...options,
+      }),
     list: ({ signal, ...query } = {}) => request(to, { path: pathOf('list'), query, ...given({ signal }) }),
     events: (session, { signal, ...query } = {}) =>
       request(to, { path: pathOf('events', session), query, ...given({ signal }) }),
@@ -131,6 +148,8 @@ export function client({ url, token, fetch = globalThis.fetch }: ClientOptions):
       request(to, { path: pathOf('stop', session), body, ...given({ key, signal }) }),
     decide: (session, decision, answer, { text = '', ...options } = {}) =>
       request(to, { path: pathOf('decide', session), body: { decision, answer, text }, ...options }),
+    fork: (session, { key, signal, ...body } = {}) =>
+      request(to, { path: pathOf('fork', session), body, ...given({ key, signal }) }),
     verify: (session, options = {}) => request(to, { path: pathOf('verify', session), body: {}, ...options }),
     report: (session, options = {}) => request(to, { path: pathOf('report', session), ...options }),
     health: (options = {}) => request(to, { path: pathOf('health'), ...options }),

@@ -7,11 +7,11 @@ import { oneLine } from '../lib/text.ts';
 import { OutlastError } from './error.ts';
 import type { DecisionAnswer, EventBody, Limits } from './event.ts';
 import type { FileRef } from './file.ts';
-import { type DecisionId, type MessageId, mint, type Owner } from './ids.ts';
+import { type DecisionId, type MessageId, mint, type Owner, type SessionId } from './ids.ts';
 import type { Receipt, When } from './message.ts';
 import { phase } from './phase.ts';
 import { digestOf } from './slices/inbox.ts';
-import { openDecisions, type State } from './state.ts';
+import { findEffect, openDecisions, type State } from './state.ts';
 
 export interface Contract {
   readonly owner: Owner;
@@ -42,6 +42,17 @@ export function start(contract: Contract): readonly EventBody[] {
       rule: 'starts turn 1',
     },
   ];
+}
+
+/** A session that shares the log of another one up to `s`, decided on that state; `lineage` is the original's. */
+export function fork(
+  s: State,
+  origin: { readonly from: SessionId; readonly lineage: SessionId },
+  { title, by }: { readonly title: string | undefined; readonly by: string },
+): readonly EventBody[] {
+  refuseForeign(s);
+  const kept = title ?? oneLine(`${s.contract.title} (fork at ${s.head})`, 200);
+  return [{ kind: 'session.forked', ...origin, head: s.head, title: kept, by }];
 }
 
 export type Sent =
@@ -164,7 +175,9 @@ export function answer(
       'decision.closed',
       decision.effect === null
         ? `${id} needs no answer any more: whoever asked does not wait for it.`
-        : `${id} needs no answer any more: the effect was settled by evidence.`,
+        : findEffect(s, decision.effect)?.status === 'left'
+          ? `${id} was left with the original of this fork; it is answered there.`
+          : `${id} needs no answer any more: the effect was settled by evidence.`,
       {
         next: 'look at the ledger: outlast inspect ID',
       },

@@ -11,7 +11,17 @@ import type { Json } from '../lib/json.ts';
 import type { Capability, Evidence, Finding, Outcome } from './capability.ts';
 import type { Claim } from './claims.ts';
 import type { FileRef } from './file.ts';
-import type { BlobRef, CallId, CellId, DecisionId, EffectId, MessageId, Owner, TimerId } from './ids.ts';
+import type {
+  BlobRef,
+  CallId,
+  CellId,
+  DecisionId,
+  EffectId,
+  MessageId,
+  Owner,
+  SessionId,
+  TimerId,
+} from './ids.ts';
 import type { Finish, Part, Usage, When } from './message.ts';
 
 /** Bounds of a session; each names what happens when it is reached. */
@@ -118,6 +128,20 @@ export type EventBody =
   | { readonly kind: 'session.quarantined'; readonly reason: string }
   /** Its memory was given up after a long rest; image and log bring everything back at the next `send`. */
   | { readonly kind: 'session.parked'; readonly since: number }
+  /**
+   * All events before this one are those of another session, copied; from here on it is a session of its own. What was
+   * in flight stays with the original: open effects, decisions, timers, and messages that had not been read.
+   */
+  | {
+      readonly kind: 'session.forked';
+      readonly from: SessionId;
+      /** The last event of the original that it shares. */
+      readonly head: number;
+      /** The session that the first original was: what is sealed is bound to its id, in all forks. */
+      readonly lineage: SessionId;
+      readonly title: string;
+      readonly by: string;
+    }
   | {
       readonly kind: 'lease.acquired';
       readonly epoch: number;
@@ -345,6 +369,7 @@ export const AUTHORITY = {
   'session.reopened': 'input',
   'session.quarantined': 'choice',
   'session.parked': 'fact',
+  'session.forked': 'input',
   'lease.acquired': 'fact',
   'message.accepted': 'input',
   'message.read': 'choice',

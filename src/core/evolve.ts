@@ -10,6 +10,7 @@ import { DEFAULT_LIMITS } from './event.ts';
 import { noCounters, type Owner } from './ids.ts';
 import * as decision from './slices/decision.ts';
 import * as effect from './slices/effect.ts';
+import * as fork from './slices/fork.ts';
 import * as heap from './slices/heap.ts';
 import * as inbox from './slices/inbox.ts';
 import * as lifetime from './slices/lifetime.ts';
@@ -34,6 +35,7 @@ export const initialState: State = {
     startedAt: 0,
   },
   lifetime: { status: 'open', stoppingAt: null, quarantine: null, epoch: 0, acquiredAt: 0, crashes: 0 },
+  fork: null,
   inbox: { unread: [], receipts: {} },
   turn: null,
   turns: 0,
@@ -93,6 +95,8 @@ function transition(s: State, e: Event | ForeignEvent): State {
       return lifetime.quarantined(s, e);
     case 'session.parked':
       return heap.parked(s);
+    case 'session.forked':
+      return fork.forked(s, e);
     case 'lease.acquired':
       return lifetime.acquired(s, e);
     case 'message.accepted':

@@ -12,6 +12,8 @@ export interface Violation {
 }
 
 interface Known {
+  /** Of the original of a fork, or asked for by its code: it may not be sent from here. */
+  isBarred: boolean;
   sent: number;
   /** The last sending that was found absent. */
   cleared: number;
@@ -31,13 +33,15 @@ export class InvariantChecker {
   private turns = 0;
   private step = 0;
   private stopped = false;
-  private readonly accepted = new Map<string, 'unread' | 'read'>();
+  private readonly accepted = new Map<string, 'unread' | 'read' | 'left'>();
   private readonly keys = new Set<string>();
   private readonly effects = new Map<string, Known>();
-  private readonly decisions = new Map<string, 'open' | 'made'>();
+  private readonly decisions = new Map<string, 'open' | 'made' | 'left'>();
   private readonly cells = new Map<string, 'started' | 'committed' | 'over'>();
   private readonly guestCalls = new Map<number, 'asked' | 'delivered'>();
-  private readonly timers = new Set<string>();
+  private readonly timers = new Map<string, 'set' | 'fired' | 'left'>();
+  /** Cells of the original of a fork. */
+  private readonly others = new Set<string>();
   /** Digests of all heaps that were committed. */
   private readonly heaps = new Set<string>();
   private parked = true;
@@ -108,6 +112,7 @@ export class InvariantChecker {
         const effect = this.effects.get(e.effect);
         this.expect(effect !== undefined, 'effect.intent', e, `${e.effect} dispatched without intent`);
         this.expect(!effect?.closed, 'effect.closed', e, `${e.effect} dispatched after its end`);
+        this.expect(!effect?.isBarred, 'fork.effect', e, `${e.effect} dispatched in a fork, of its original`);
         this.expect(e.attempt === (effect?.sent ?? 0) + 1, 'effect.attempt', e, `attempt ${e.attempt}`);
         this.expect(e.epoch === this.epoch, 'effect.epoch', e, `epoch ${e.epoch} under ${this.epoch}`);
         this.expect(!this.stopped, 'stop.final', e, 'a dispatch of a stopped session');
@@ -138,6 +143,7 @@ export class InvariantChecker {
       case 'decision.requested':
         this.expect(!this.decisions.has(e.decision), 'decision.once', e, `${e.decision} asked twice`);
         this.decisions.set(e.decision, 'open');
+        this.expect(!this.isOfOther(e.origin), 'fork.cell', e, `${e.decision} asked by code of its original`);
         this.asked(e.origin);
         return;
       case 'decision.made':
@@ -156,13 +162,23 @@ export class InvariantChecker {
       case 'cell.committed':
         this.committed(e);
         return;
-      case 'timer.fired':
-        this.expect(!this.timers.has(e.timer), 'timer.once', e, `${e.timer} fired twice`);
-        this.timers.add(e.timer);
+      case 'timer.fired': {
+        const timer = this.timers.get(e.timer);
+        this.expect(timer !== 'fired', 'timer.once', e, `${e.timer} fired twice`);
+        this.expect(timer !== 'left', 'fork.timer', e, `${e.timer} fired in a fork, of its original`);
+        this.timers.set(e.timer, 'fired');
         return;
+      }
       case 'timer.set':
+        this.timers.set(e.timer, 'set');
+        this.expect(!this.isOfOther(e.origin), 'fork.cell', e, `${e.timer} set by code of its original`);
+        this.asked(e.origin);
+        return;
       case 'progress.noted':
         this.asked(e.origin);
+        return;
+      case 'session.forked':
+        this.forked(e);
         return;
       case 'heap.restored':
         if (e.image) this.heaps.add(e.image.digest);
@@ -196,14 +212,40 @@ export class InvariantChecker {
     const own = id.startsWith('end:');
     this.expect(own || known !== undefined, 'message.read', e, `${id} read, never accepted`);
     this.expect(known !== 'read', 'message.read_once', e, `${id} read twice`);
+    this.expect(known !== 'left', 'fork.message', e, `${id} read in a fork, left with its original`);
     this.accepted.set(id, 'read');
   }
 
   private intended(e: Extract<Event, { kind: 'effect.intended' }>): void {
     this.expect(!this.effects.has(e.effect), 'effect.id', e, `${e.effect} intended twice`);
     const isCancelable = e.capability.kind === 'cancelable';
-    this.effects.set(e.effect, { sent: 0, cleared: 0, closed: false, isDoubtful: false, isCancelable });
+    const isBarred = this.isOfOther(e.origin);
+    this.effects.set(e.effect, {
+      ...{ sent: 0, cleared: 0, closed: false, isDoubtful: false, isCancelable, isBarred },
+    });
     this.asked(e.origin);
+  }
+
+  /** What was open is closed, and what was under way is over: the original has it. */
+  private forked(e: Extract<Event, { kind: 'session.forked' }>): void {
+    this.expect(e.head === e.seq - 1, 'fork.prefix', e, `a fork at ${e.head} that goes on at ${e.seq}`);
+    for (const effect of this.effects.values()) {
+      effect.closed = true;
+      effect.isBarred = true;
+    }
+    for (const [id, state] of this.decisions) if (state === 'open') this.decisions.set(id, 'left');
+    for (const [id, state] of this.timers) if (state === 'set') this.timers.set(id, 'left');
+    for (const [id, state] of this.accepted) if (state === 'unread') this.accepted.set(id, 'left');
+    for (const cell of this.cells.keys()) this.others.add(cell);
+    this.keys.clear();
+    this.epoch = 0;
+    this.turn = null;
+    this.stopped = false;
+    this.parked = true;
+  }
+
+  private isOfOther(origin: Origin | null): boolean {
+    return origin?.by === 'cell' && this.others.has(origin.cell);
   }
 
   private asked(origin: Origin | null): void {

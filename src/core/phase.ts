@@ -1,7 +1,7 @@
 /** The phase of a session in the one set of words, and the index row that the store keeps of it. Pure. */
 
 import { oneLine } from '../lib/text.ts';
-import type { Owner } from './ids.ts';
+import type { Owner, SessionId } from './ids.ts';
 import { next, work } from './next.ts';
 import { openDecisions, type State, unknownEffects } from './state.ts';
 
@@ -63,6 +63,8 @@ export interface Summary {
   readonly openDecisions: number;
   readonly unknownEffects: number;
   readonly turn: number;
+  /** Only there for a fork. */
+  readonly forkedFrom?: SessionId;
 }
 
 export function summarize(s: State, now: number): Summary {
@@ -81,5 +83,6 @@ export function summarize(s: State, now: number): Summary {
     openDecisions: openDecisions(s).length,
     unknownEffects: unknownEffects(s).length,
     turn: s.turns,
+    ...(s.fork ? { forkedFrom: s.fork.from } : {}),
   };
 }

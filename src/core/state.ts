@@ -9,7 +9,17 @@
 import type { Json } from '../lib/json.ts';
 import type { Capability, Evidence, Outcome } from './capability.ts';
 import type { DecisionAnswer, HeapImage, Limits, LiveObject, Lost, Origin, Rung } from './event.ts';
-import type { CallId, CellId, Counters, DecisionId, EffectId, MessageId, Owner, TimerId } from './ids.ts';
+import type {
+  CallId,
+  CellId,
+  Counters,
+  DecisionId,
+  EffectId,
+  MessageId,
+  Owner,
+  SessionId,
+  TimerId,
+} from './ids.ts';
 import type { CallResult, Message, Part, Receipt, ToolCallPart } from './message.ts';
 
 export interface State {
@@ -20,6 +30,8 @@ export interface State {
   readonly counters: Counters;
   readonly contract: Contract;
   readonly lifetime: Lifetime;
+  /** Where it was forked from; null for a session that was started. */
+  readonly fork: Fork | null;
   readonly inbox: Inbox;
   readonly turn: OpenTurn | null;
   /** Number of the last turn that was started; 0 before the first. */
@@ -64,6 +76,17 @@ export interface Lifetime {
   readonly acquiredAt: number;
   /** Holders that died in a row without any progress between. */
   readonly crashes: number;
+}
+
+export interface Fork {
+  readonly from: SessionId;
+  /** The last event of the original that it shares. */
+  readonly head: number;
+  /** Place of its `session.forked`. */
+  readonly seq: number;
+  readonly lineage: SessionId;
+  /** Cells that the original had started by then: their code may not act here. */
+  readonly cells: number;
 }
 
 // ── inbox ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -163,7 +186,9 @@ export type EffectStatus =
   | 'done'
   | 'failed'
   /** Never sent, and never will be. */
-  | 'withdrawn';
+  | 'withdrawn'
+  /** Open when this session was forked: what becomes of it is the original's, and is not known here. */
+  | 'left';
 
 export interface Effect {
   readonly id: EffectId;
@@ -331,6 +356,9 @@ export interface Timer {
   /** Its call was answered as suspended: that it is due arrives like a message. */
   readonly isSuspended: boolean;
 }
+
+/** The id that sealed images and files are bound to: that of the session itself, unless it is a fork. */
+export const lineageOf = (s: State, session: SessionId): SessionId => s.fork?.lineage ?? session;
 
 /** The image that the chain ends in. */
 export const headImage = (chain: ImageChain): HeapImage => chain.deltas.at(-1) ?? chain.base;

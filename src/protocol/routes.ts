@@ -90,6 +90,16 @@ export const ROUTES = {
     answer: schema.stopped,
   },
   reopen: { ...turnTo, path: '/v1/sessions/:id/reopen', summary: 'Open a stopped session again.' },
+  fork: {
+    ...post,
+    path: '/v1/sessions/:id/fork',
+    summary:
+      'A new session that shares the log up to an event: transcript, files, live objects. What was in flight stays with the original.',
+    body: schema.forkBody,
+    answer: schema.forked,
+    status: 201,
+    keyed: 'log',
+  },
   verify: {
     ...post,
     path: '/v1/sessions/:id/verify',

@@ -93,6 +93,15 @@ export const stopBody = z.strictObject({
   waitMs: count.max(60_000).optional().describe('How long to wait for live resources to go.'),
 });
 
+export const forkBody = z.strictObject({
+  at: positive.optional().describe('The last event that the fork shares; by default the newest.'),
+  title: z.string().min(1).max(200).optional(),
+  message: z
+    .string()
+    .optional()
+    .describe('What to say to the fork; without it, it awaits its first message.'),
+});
+
 export const emptyBody = z.strictObject({});
 
 const number = (from: number, to: number) => z.coerce.number().pipe(z.int().min(from).max(to));
@@ -105,6 +114,9 @@ export const listQuery = z.strictObject({
 
 export const inspectQuery = z.strictObject({
   waitMs: number(0, 60_000).default(0).describe('Answer once the session rests, or after so long.'),
+  at: number(1, Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe('As it stood once this event was in its log; then it is not waited for anything.'),
 });
 
 /** `after` may be out of range here: that is a stale cursor, and it is answered as one. */
@@ -131,6 +143,16 @@ export const receipt = z.object({
 });
 
 export const started = receipt.extend({ session: z.string() });
+
+export const forked = z.object({
+  session: z.string(),
+  from: z.string(),
+  at: positive.describe('The last event that both share.'),
+  seq: positive.describe('Position of `session.forked` in the log of the fork: what follows is its own.'),
+  rule: z
+    .string()
+    .describe('Where it starts, in words; says so when that is not the very event that was asked for.'),
+});
 
 export const phaseAnswer = z.object({ session: z.string(), phase });
 
@@ -164,6 +186,7 @@ export const row = z.object({
   lastResponse: z.string().nullable(),
   openDecisions: count,
   unknownEffects: count,
+  forkedFrom: z.string().optional().describe('The session that it is a fork of; only there for forks.'),
 });
 
 export const rows = z.object({
@@ -173,7 +196,7 @@ export const rows = z.object({
 
 const ledgerRow = z.object({
   effect: z.string(),
-  status: z.enum(['intended', 'dispatched', 'unknown', 'done', 'failed', 'withdrawn']),
+  status: z.enum(['intended', 'dispatched', 'unknown', 'done', 'failed', 'withdrawn', 'left']),
   tool: z.string(),
   target: z.string(),
   capability: z.enum(['read', 'keyed', 'queryable', 'cancelable', 'blind']),
@@ -215,6 +238,10 @@ export const inspection = z.object({
   startedAt: z.number(),
   updatedAt: z.number(),
   head: count,
+  forkedFrom: z
+    .object({ session: z.string(), at: positive })
+    .nullable()
+    .describe('The session that it is a fork of, and the last event that they share.'),
   epoch: count,
   turn: z.object({ number: count, step: count, doing: z.string() }).nullable(),
   lastTurn: z.object({ number: count, end: z.string(), text: z.string() }).nullable(),
@@ -299,6 +326,7 @@ export type Inspection = z.output<typeof inspection>;
 export type Report = z.output<typeof report>;
 export type Verification = z.output<typeof verification>;
 export type Started = z.output<typeof started>;
+export type Forked = z.output<typeof forked>;
 export type Receipt = z.output<typeof receipt>;
 export type PhaseAnswer = z.output<typeof phaseAnswer>;
 export type Asked = z.output<typeof asked>;

@@ -5,7 +5,7 @@ import { OutlastError } from '../core/error.ts';
 import type { SessionId } from '../core/ids.ts';
 import type { Usage } from '../core/message.ts';
 import { textOf } from '../core/slices/turn.ts';
-import type { State } from '../core/state.ts';
+import { lineageOf, type State } from '../core/state.ts';
 import { ModelError } from '../models/port.ts';
 import { openFile, withFiles } from './files.ts';
 import type { Ports } from './ports.ts';
@@ -36,7 +36,8 @@ export async function ask(
     });
   }
   const view = askRequest(s, question, { tools: tools.specs, briefing });
-  const request = await withFiles(view, (file) => openFile(session, file, ports));
+  const where = { session, lineage: lineageOf(s, session) };
+  const request = await withFiles(view, (file) => openFile(where, file, ports));
   const limit = new AbortController();
   const over = new AbortController();
   const late = clock.sleep(s.contract.limits.modelTimeoutMs, over.signal).then(() => limit.abort());

@@ -1,7 +1,7 @@
 /**
  * Files between people, models and the store: sealed on their way in, opened for the request that shows them.
  *
- * B1  A file is sealed for its session, and what is opened is what was sealed: its digest stands in the log.
+ * B1  A file is sealed for the lineage of its session, and what is opened is what was sealed: its digest stands in the log.
  * B2  A file that cannot be read is told in words, and the turn goes on without it. A store that fails for the moment is
  *     no such case: then the call is not made.
  */
@@ -14,22 +14,22 @@ import { sha256 } from '../lib/digest.ts';
 import type { Blob } from '../store/port.ts';
 import type { Ports } from './ports.ts';
 
-const about = (session: SessionId): string => `file:${session}`;
+const about = (lineage: SessionId): string => `file:${lineage}`;
 
 /** For the commit that names it. */
 export function sealFile(
-  session: SessionId,
+  lineage: SessionId,
   { mediaType, data }: FileData,
   sealer: Ports['sealer'],
 ): { ref: FileRef; blob: Blob } {
-  const bytes = sealer.seal(data, about(session));
+  const bytes = sealer.seal(data, about(lineage));
   const blob = sha256(bytes) as BlobRef;
   return { ref: { mediaType, blob, bytes: data.length, digest: sha256(data) }, blob: { ref: blob, bytes } };
 }
 
 /** The file, or null when it is not there any more or not what was sealed (B1). */
 export async function openFile(
-  session: SessionId,
+  { session, lineage }: { readonly session: SessionId; readonly lineage: SessionId },
   { mediaType, blob, digest }: FileRef,
   { store, sealer }: Pick<Ports, 'store' | 'sealer'>,
 ): Promise<FileData | null> {
@@ -38,13 +38,13 @@ export async function openFile(
       return null;
     throw error;
   });
-  const data = sealed && opened(sealed, session, sealer);
+  const data = sealed && opened(sealed, lineage, sealer);
   return data && sha256(data) === digest ? { mediaType, data } : null;
 }
 
-function opened(sealed: Uint8Array, session: SessionId, sealer: Ports['sealer']): Uint8Array | null {
+function opened(sealed: Uint8Array, lineage: SessionId, sealer: Ports['sealer']): Uint8Array | null {
   try {
-    return sealer.open(sealed, about(session));
+    return sealer.open(sealed, about(lineage));
   } catch {
     return null;
   }

@@ -2,7 +2,7 @@
  * Live heaps in this process, and the ladder that brings a heap back: attached, exact, replayed, fresh.
  *
  * K1  A live heap counts only while its digest is that of the committed image; otherwise it is thrown away.
- * K2  Images are sealed before they reach the store, and bound to their session.
+ * K2  Images are sealed before they reach the store, and bound to the lineage of their session.
  * K3  A sandbox may notice that a heap is not what its images should have led to only when it is to move. Then the heap is
  *     lost, and those images are passed over from there on: the next opening goes down the ladder.
  */
@@ -10,7 +10,7 @@
 import { OutlastError } from '../core/error.ts';
 import type { HeapImage, Lost, Rung } from '../core/event.ts';
 import type { BlobRef, SessionId } from '../core/ids.ts';
-import { headImage, type ImageChain, type State } from '../core/state.ts';
+import { headImage, type ImageChain, lineageOf, type State } from '../core/state.ts';
 import { decode } from '../core/upcast.ts';
 import { isWorthBasing } from '../core/upkeep.ts';
 import { sha256 } from '../lib/digest.ts';
@@ -79,7 +79,7 @@ export class Heaps {
     try {
       const unfit = this.unfit.get(chain.base.blob);
       if (unfit) throw unfit;
-      const heap = await this.ports.sandbox.restore(await this.load(session, chain), optionsOf(s));
+      const heap = await this.ports.sandbox.restore(await this.load(session, s, chain), optionsOf(s));
       this.settle(session, heap, headImage(chain).digest);
       return { rung: 'exact', note: '', lost: [], image: null, blobs: [] };
     } catch (error) {
@@ -90,9 +90,9 @@ export class Heaps {
   }
 
   /** Seals an image for the commit that names it. */
-  store(session: SessionId, image: Encoded): Based {
+  store(lineage: SessionId, image: Encoded): Based {
     const { data, form, engine, digest } = image;
-    const bytes = this.ports.sealer.seal(data, `heap:${session}`);
+    const bytes = this.ports.sealer.seal(data, `heap:${lineage}`);
     const ref = sha256(bytes) as BlobRef;
     return { image: { form, engine, digest, blob: ref, bytes: bytes.length }, blob: { ref, bytes } };
   }
@@ -120,7 +120,7 @@ export class Heaps {
   async base(session: SessionId, s: State): Promise<Based> {
     const resident = this.current(session, s) ?? (await this.reopened(session, s));
     if (!resident) throw new OutlastError('internal', 'The heap that needs a new base cannot be opened.');
-    return this.store(session, await this.moving(resident, s, (heap) => heap.base()));
+    return this.store(lineageOf(s, session), await this.moving(resident, s, (heap) => heap.base()));
   }
 
   /**
@@ -134,7 +134,7 @@ export class Heaps {
       ? await this.moving(resident, s, (heap) => heap.base()).catch((error) => this.unbased(session, error))
       : null;
     await this.close(session);
-    return image && this.store(session, image);
+    return image && this.store(lineageOf(s, session), image);
   }
 
   async close(session: SessionId): Promise<void> {
@@ -155,19 +155,24 @@ export class Heaps {
   }
 
   /** The images of a chain, opened. */
-  async load(session: SessionId, chain: ImageChain): Promise<Parameters<Ports['sandbox']['restore']>[0]> {
+  async load(
+    session: SessionId,
+    s: State,
+    chain: ImageChain,
+  ): Promise<Parameters<Ports['sandbox']['restore']>[0]> {
+    const about = `heap:${lineageOf(s, session)}`;
     const images = [chain.base, ...chain.deltas];
     const parts = await Promise.all(
-      images.map(async ({ form, blob }) => ({ form, data: await this.unsealed(session, blob) })),
+      images.map(async ({ form, blob }) => ({ form, data: await this.unsealed(session, blob, about) })),
     );
     const { engine, digest } = headImage(chain);
     return { engine, digest, parts };
   }
 
-  private async unsealed(session: SessionId, ref: BlobRef): Promise<Uint8Array> {
+  private async unsealed(session: SessionId, ref: BlobRef, about: string): Promise<Uint8Array> {
     const bytes = await this.ports.store.blob(session, ref);
     try {
-      return this.ports.sealer.open(bytes, `heap:${session}`);
+      return this.ports.sealer.open(bytes, about);
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : 'it does not open';
       throw new OutlastError('blob.forged', `a heap image does not open: ${why}`, {
@@ -231,7 +236,7 @@ export class Heaps {
         `Lost: ${names === '' ? 'nothing that had a name' : names}. What was done outside stands in the ledger.`;
       return { rung: 'fresh', note, lost, image: null, blobs: [] };
     }
-    const { image, blob } = this.store(session, await replay.heap.base());
+    const { image, blob } = this.store(lineageOf(s, session), await replay.heap.base());
     this.settle(session, replay.heap, image.digest);
     const note =
       `The sandbox was lost (${why}) and rebuilt by replaying ${replay.applied} steps of its journal. ` +
@@ -247,9 +252,9 @@ export async function readAll(
 ): Promise<ReturnType<typeof decode>[]> {
   const events: ReturnType<typeof decode>[] = [];
   for (;;) {
-    const rows = await store.read(session, events.length, 500);
-    events.push(...rows.filter((row) => row.seq <= head).map(decode));
-    if (rows.length < 500) return events;
+    const rows = await store.read(session, events.length, Math.min(500, head - events.length));
+    events.push(...rows.map(decode));
+    if (rows.length < 500 || events.length >= head) return events;
   }
 }
 

@@ -19,6 +19,8 @@ export interface Inspection {
   readonly startedAt: number;
   readonly updatedAt: number;
   readonly head: number;
+  /** The session that it is a fork of, and the last event that they share; null for one that was started. */
+  readonly forkedFrom: { readonly session: SessionId; readonly at: number } | null;
   readonly epoch: number;
   readonly turn: { readonly number: number; readonly step: number; readonly doing: string } | null;
   readonly lastTurn: { readonly number: number; readonly end: string; readonly text: string } | null;
@@ -75,6 +77,7 @@ export function inspect(id: SessionId, s: State): Inspection {
     startedAt: contract.startedAt,
     updatedAt: s.activeAt,
     head: s.head,
+    forkedFrom: s.fork && { session: s.fork.from, at: s.fork.head },
     epoch: lifetime.epoch,
     turn: s.turn && { number: s.turn.number, step: s.turn.steps, doing: doing(s) },
     lastTurn: s.lastTurn && { number: s.lastTurn.number, end: s.lastTurn.end, text: s.lastTurn.text },

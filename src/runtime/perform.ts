@@ -8,7 +8,7 @@ import { type Audit, type Finding, type Outcome, writes } from '../core/capabili
 import { OutlastError } from '../core/error.ts';
 import type { SessionId } from '../core/ids.ts';
 import type { PortCall } from '../core/next.ts';
-import { type Effect, findEffect, type State } from '../core/state.ts';
+import { type Effect, findEffect, lineageOf, type State } from '../core/state.ts';
 import { Abort } from '../lib/abort.ts';
 import { assert, unreachable } from '../lib/assert.ts';
 import { Nudge } from '../lib/clock.ts';
@@ -84,7 +84,8 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
 async function generate(s: State, by: Performer, halt: Abort): Promise<ModelReply | ModelError> {
   const { model, tools, briefing, bell } = by.ports;
   const view = buildRequest(s, { tools: tools.specs, briefing });
-  const request = await withFiles(view, (file) => openFile(by.session, file, by.ports));
+  const where = { session: by.session, lineage: lineageOf(s, by.session) };
+  const request = await withFiles(view, (file) => openFile(where, file, by.ports));
   const onText = (delta: string) => bell.whisper(by.session, delta);
   const reply = await withTimeout<ModelReply | ModelError>(
     s.contract.limits.modelTimeoutMs,

@@ -6,6 +6,7 @@
 import { OutlastError } from '../core/error.ts';
 import type { EventBody, Origin } from '../core/event.ts';
 import { type CallId, type CellId, type Counters, mint } from '../core/ids.ts';
+import { REFUSED } from '../core/slices/fork.ts';
 import type { State } from '../core/state.ts';
 import { assert } from '../lib/assert.ts';
 import { sha256 } from '../lib/digest.ts';
@@ -42,12 +43,16 @@ export function planCall(s: State, id: CallId, planner: Planner): readonly Event
     : [intend(s, origin, tool.bookedAs ?? name, plan)];
 }
 
-/** What calls of the guest become. A refused one is intended and refused, so that its promise rejects by the log. */
+/**
+ * What calls of the guest become. A refused one is intended and refused, so that its promise rejects by the log; with
+ * `isRefused` that becomes of all.
+ */
 export function planGuestCalls(
   s: State,
   cell: CellId,
   calls: readonly GuestCall[],
   tools: Registry,
+  isRefused = false,
 ): readonly EventBody[] {
   let { counters } = s;
   const minted = (event: EventBody): EventBody => {
@@ -59,9 +64,9 @@ export function planGuestCalls(
     const { guestCall } = call;
     const origin: Origin = { by: 'cell', cell, guestCall };
     const now: State = { ...s, counters };
-    if (call.name === 'timer') return [minted(guestTimer(now, origin, args))];
+    if (call.name === 'timer' && !isRefused) return [minted(guestTimer(now, origin, args))];
     const name = call.name.startsWith('tools.') ? call.name.slice('tools.'.length) : call.name;
-    const verb = builtIn(name)?.plan(now, origin, args);
+    const verb = isRefused ? { refused: REFUSED } : builtIn(name)?.plan(now, origin, args);
     if (verb && !('refused' in verb)) return [minted(verb)];
     const tool = tools.get(name);
     const plan = verb ?? (tool ? planOf(tool, args) : notGranted(name));

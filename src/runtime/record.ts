@@ -10,8 +10,9 @@ import type { EventBody, LiveObject } from '../core/event.ts';
 import { evolve } from '../core/evolve.ts';
 import { type CallId, mint } from '../core/ids.ts';
 import type { Part } from '../core/message.ts';
+import { mayAct } from '../core/slices/fork.ts';
 import { nextDelivery } from '../core/slices/heap.ts';
-import { headImage, type State } from '../core/state.ts';
+import { headImage, lineageOf, type State } from '../core/state.ts';
 import { unreachable } from '../lib/assert.ts';
 import { ModelError, type ModelReply } from '../models/port.ts';
 import type { HeapStep } from '../sandbox/port.ts';
@@ -90,7 +91,7 @@ function partsOf(
       return { ...part, call };
     }
     if (part.type !== 'file') return part;
-    const { ref, blob } = sealFile(by.session, part, by.ports.sealer);
+    const { ref, blob } = sealFile(lineageOf(s, by.session), part, by.ports.sealer);
     blobs.push(blob);
     return { type: 'file', ...ref, ...(part.meta === undefined ? {} : { meta: part.meta }) };
   });
@@ -178,7 +179,7 @@ function committed(
   heaps: Heaps,
   by: Performer,
 ): Facts {
-  const { image, blob } = heaps.store(by.session, step.image);
+  const { image, blob } = heaps.store(lineageOf(s, by.session), step.image);
   const event: EventBody = {
     kind: 'cell.committed',
     cell,
@@ -192,7 +193,10 @@ function committed(
   // The calls are planned on the state after the move: their ids and due times come from it.
   const at = Math.max(by.ports.clock.now(), s.at);
   const after = evolve(s, { ...event, seq: s.head + 1, at });
-  return { events: [event, ...planGuestCalls(after, cell, step.calls, by.ports.tools)], blobs: [blob] };
+  const may = mayAct(s, cell, nextDelivery(s.heap.pending)?.answer ?? null);
+  const heard = may === 'unheard' ? [] : step.calls;
+  const planned = planGuestCalls(after, cell, heard, by.ports.tools, may === 'refused');
+  return { events: [event, ...planned], blobs: [blob] };
 }
 
 /** A base of the very heap that stands; when it has moved on meanwhile, its own images stand. */

@@ -20,14 +20,14 @@ import {
   type ForeignEvent,
   type Limits,
 } from '../core/event.ts';
-import { initialState } from '../core/evolve.ts';
+import { fold, initialState } from '../core/evolve.ts';
 import { checkImages, type FileData } from '../core/file.ts';
 import { type Owner, parseSessionId, type SessionId, sessionId } from '../core/ids.ts';
 import type { Receipt, When } from '../core/message.ts';
 import { type Phase, phase, summarize } from '../core/phase.ts';
 import { type Report, report } from '../core/report.ts';
 import { digestOf } from '../core/slices/inbox.ts';
-import type { State } from '../core/state.ts';
+import { lineageOf, type State } from '../core/state.ts';
 import { decode, encode } from '../core/upcast.ts';
 import { PARK_AFTER_MS } from '../core/upkeep.ts';
 import type { Driver } from '../driver/port.ts';
@@ -37,7 +37,8 @@ import { drive } from './actor.ts';
 import { type Asked, ask } from './ask.ts';
 import { sealFile } from './files.ts';
 import { follow, type Whisper } from './follow.ts';
-import { Heaps } from './heaps.ts';
+import { type Forked, type ForkRequest, fork, noSuchEvent } from './fork.ts';
+import { Heaps, readAll } from './heaps.ts';
 import { type Appended, appendInput, stamp } from './input.ts';
 import { type Inspection, inspect } from './inspect.ts';
 import { Leftovers } from './leftovers.ts';
@@ -81,7 +82,8 @@ export interface Sessions {
   send(session: string, message: string, options?: SendOptions): Promise<Receipt>;
   /** A question about the work, answered by its model; the session does not notice. */
   ask(session: string, question: string, options?: { signal?: AbortSignal }): Promise<Asked>;
-  inspect(session: string): Promise<Inspection>;
+  /** With `at`, as it stood once that event was in its log. */
+  inspect(session: string, options?: { at?: number }): Promise<Inspection>;
   list(query?: { phase?: string; after?: string; limit?: number }): Promise<readonly Row[]>;
   events(session: string, after: number, limit: number): Promise<readonly (Event | ForeignEvent)[]>;
   follow(
@@ -97,6 +99,11 @@ export interface Sessions {
   verify(session: string): Promise<Verification>;
   /** What became of each kind of state after the last loss, as far as it is known now. */
   report(session: string): Promise<Report>;
+  /**
+   * A new session that shares the log of this one up to an event: transcript, files, live objects. What was in flight
+   * there stays with the original.
+   */
+  fork(session: string, request?: ForkRequest): Promise<Forked>;
   /** Resolves with the phase once the session rests: nothing more happens until something comes in. */
   rest(session: string, options?: { signal?: AbortSignal }): Promise<Phase>;
 }
@@ -175,9 +182,9 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context): Sess
   ): Promise<Phase> => phase((await input(id, command)).state);
 
   /** The images of a message: references for its event, and the sealed blobs of the same commit. */
-  function sealed(session: SessionId, images: readonly FileData[] = []) {
+  function sealed(lineage: SessionId, images: readonly FileData[] = []) {
     checkImages(images);
-    const files = images.map((image) => sealFile(session, image, ports.sealer));
+    const files = images.map((image) => sealFile(lineage, image, ports.sealer));
     return { images: files.map(({ ref }) => ref), blobs: files.map(({ blob }) => blob) };
   }
 
@@ -249,7 +256,10 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context): Sess
       const key = options.key ?? null;
       const when = options.when ?? 'next';
       let receipt: Receipt | null = null;
-      const { images, blobs } = sealed(parseSessionId(id), options.images);
+      const session = parseSessionId(id);
+      const hasImages = (options.images?.length ?? 0) > 0;
+      const lineage = hasImages ? lineageOf(await stateOf(await own(id)), session) : session;
+      const { images, blobs } = sealed(lineage, options.images);
       const accept = (s: State): readonly EventBody[] => {
         const sent = decide.send(s, message, { key, when, images });
         if ('repeated' in sent) {
@@ -269,9 +279,22 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context): Sess
       return ask(session, await stateOf(session), question, ports, signal);
     },
 
-    async inspect(id) {
+    async inspect(id, { at } = {}) {
       const session = await own(id);
-      return inspect(session, await stateOf(session));
+      const now = await stateOf(session);
+      if (at === undefined || at === now.head) return inspect(session, now);
+      if (!Number.isInteger(at) || at < 1 || at > now.head) throw noSuchEvent(at, now.head);
+      return inspect(session, fold(await readAll(ports.store, session, at)));
+    },
+
+    async fork(id, request = {}) {
+      const session = await own(id);
+      const state = await stateOf(session);
+      const anew = sessionId(ports.entropy.token(20));
+      const made = await fork(anew, { session, state }, request, owner, ports);
+      if (made.state) known.set(anew, made.state);
+      driver.wake(made.forked.session);
+      return made.forked;
     },
 
     async list({ phase: wanted, after, limit = 50 } = {}) {

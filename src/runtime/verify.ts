@@ -7,7 +7,7 @@ import { OutlastError } from '../core/error.ts';
 import { fold } from '../core/evolve.ts';
 import type { SessionId } from '../core/ids.ts';
 import { checkLog, type Violation } from '../core/invariant.ts';
-import { headImage } from '../core/state.ts';
+import { headImage, type State } from '../core/state.ts';
 import { each, Heaps, optionsOf, readAll } from './heaps.ts';
 import { journalOf } from './journal.ts';
 import type { Ports } from './ports.ts';
@@ -39,19 +39,19 @@ export async function verify(session: SessionId, ports: Ports): Promise<Verifica
   const expected = headImage(chain).digest;
   const replay = await ports.sandbox.replay(each(journal), optionsOf(state));
   await replay.heap.close();
-  const image = await openImage(session, chain, optionsOf(state), ports);
+  const image = await openImage(session, state, chain, ports);
   const identical = !replay.diverged && replay.digest === expected && image.problem === null;
   return { ...base, identical, diverged: replay.diverged, ...image };
 }
 
 async function openImage(
   session: SessionId,
-  chain: Parameters<Heaps['load']>[1],
-  options: ReturnType<typeof optionsOf>,
+  s: State,
+  chain: Parameters<Heaps['load']>[2],
   ports: Ports,
 ): Promise<{ image: 'intact' | 'damaged'; problem: string | null }> {
   try {
-    const heap = await ports.sandbox.restore(await new Heaps(ports).load(session, chain), options);
+    const heap = await ports.sandbox.restore(await new Heaps(ports).load(session, s, chain), optionsOf(s));
     // A new image of it is only made once every page was hashed; who wakes a heap need not wait for that.
     await heap.base().finally(() => heap.close());
     return { image: 'intact', problem: null };

@@ -314,7 +314,7 @@ describe('refusals', () => {
 
   test('a route that is not there says so', async () => {
     const id = await http.start('say x');
-    for (const path of [`/v1/sessions/${id}/fork`, '/v1/nothing', '/../etc/passwd']) {
+    for (const path of [`/v1/sessions/${id}/merge`, '/v1/nothing', '/../etc/passwd']) {
       expect(await refusal(http.post(path))).toMatchObject({ status: 404, code: 'route.unknown' });
     }
     expect(await refusal(http.get('/v1/inbox'))).toMatchObject({ status: 404, code: 'route.unknown' });

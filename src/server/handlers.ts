@@ -48,7 +48,9 @@ export const handlers: Handlers = {
   },
 
   inspect: ({ sessions, id, query, signal }) =>
-    query.waitMs === 0 ? sessions.inspect(id) : atRest(sessions, id, query.waitMs, signal),
+    query.waitMs === 0 || query.at !== undefined
+      ? sessions.inspect(id, query.at === undefined ? {} : { at: query.at })
+      : atRest(sessions, id, query.waitMs, signal),
 
   send: ({ sessions, id, key, body: { message, images, when } }) =>
     sessions.send(id, message, { key, when, ...(images === undefined ? {} : { images }) }),
@@ -69,6 +71,8 @@ export const handlers: Handlers = {
     session: id,
     ...(await sessions.stop(id, waitMs === undefined ? {} : { waitMs })),
   }),
+
+  fork: ({ sessions, id, key, body }) => sessions.fork(id, { key, ...given(body) }),
 
   verify: ({ sessions, id }) => sessions.verify(id),
   report: ({ sessions, id }) => sessions.report(id),

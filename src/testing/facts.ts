@@ -10,7 +10,7 @@
 import type { Capability } from '../core/capability.ts';
 import { DEFAULT_LIMITS, type Event, type EventBody, type ForeignEvent, type Limits } from '../core/event.ts';
 import { evolve, initialState } from '../core/evolve.ts';
-import { type CallId, type EffectId, mint, type Owner } from '../core/ids.ts';
+import { type CallId, type EffectId, mint, type Owner, type SessionId } from '../core/ids.ts';
 import type { Part } from '../core/message.ts';
 import type { State } from '../core/state.ts';
 
@@ -35,6 +35,8 @@ export interface Sequence {
   /** The holder dies: the next one acquires a lease. */
   lost(): Sequence;
   asked(): Sequence;
+  /** From here on it is a fork of another session, made at this place. */
+  forked(): Sequence;
 }
 
 export function sequence(
@@ -151,5 +153,12 @@ export function sequence(
         options: ['done', 'not-done', 'reject'],
         choices: [],
       }),
+    forked: () => {
+      const from = 'ses_original00000000' as SessionId;
+      return event({
+        kind: 'session.forked',
+        ...{ from, head: state.head, lineage: from, title: 'Report (fork)', by: 'ann' },
+      });
+    },
   };
 }

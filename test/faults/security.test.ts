@@ -24,6 +24,7 @@ const OPERATIONS: Record<Exclude<keyof Sessions, 'start' | 'list'>, (of: Session
   decide: (of, id) => of.decide(id, 'd1', 'done'),
   verify: (of, id) => of.verify(id),
   report: (of, id) => of.report(id),
+  fork: (of, id) => of.fork(id, { at: 2, key: 'k', message: 'mine now' }),
   rest: (of, id) => of.rest(id),
 };
 

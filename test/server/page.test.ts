@@ -169,6 +169,21 @@ describe('against a world at hand', () => {
     expect(await page.title()).toBe('Outlast');
   });
 
+  test('a fork opens, shows where it comes from, and what was open there as left', async () => {
+    await serve();
+    const { session } = await outlast.start({ message: 'pay', persist: true });
+    await outlast.rest(session);
+    await page.goto(`${listening.url}/#/${session}`);
+    await page.locator('.question[data-decision="d1"] button').first().waitFor();
+    await page.getByRole('button', { name: 'fork' }).click();
+    await page.locator('.beside').getByRole('link', { name: session }).waitFor();
+    await page.locator('.note').getByText(`A fork of ${session}`).waitFor();
+    await page.locator('.question.closed').getByText('left with the original').waitFor();
+    await page.locator('.beside .ledger tr[data-effect="e1"]').getByText('left').waitFor();
+    expect(await page.locator('.sessions li').count()).toBe(2);
+    expect((await outlast.inspect(session)).phase).toBe('awaiting_decision');
+  });
+
   test('a server with tokens is asked with one', async () => {
     await serve('ann:ann-secret');
     await page.goto(listening.url);

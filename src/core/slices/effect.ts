@@ -2,8 +2,8 @@
  * Effects: intention, dispatch mark, settlement, and what reconciliation finds. This slice is the ledger.
  *
  * G1  An effect without a dispatch mark was never sent.
- * G2  An effect is closed once, as done, failed or withdrawn; `unknown` is never closed. Evidence that comes later still
- *     corrects what was believed, and the model hears of it.
+ * G2  An effect is closed once, as done, failed, withdrawn or, in a fork, left; `unknown` is never closed. Evidence that
+ *     comes later still corrects what was believed, and the model hears of it; of one that was left it says nothing.
  * G3  Whoever asked (a call of the model, a promise in the guest) is answered by the closing and by nothing else.
  */
 
@@ -147,7 +147,7 @@ type Evident = Pick<EventOf<'evidence.received'>, 'effect' | 'attempt' | 'outcom
 export function isNews(s: State, { effect: id, attempt, outcome }: Evident): boolean {
   if (outcome.status === 'unknown') return false;
   const effect = findEffect(s, id);
-  if (!effect || effect.strays.includes(attempt)) return false;
+  if (!effect || effect.status === 'left' || effect.strays.includes(attempt)) return false;
   const isOpen = effect.outcome === null;
   if (isOpen && attempt === effect.attempts) {
     const isAwaited = effect.status === 'dispatched' || effect.status === 'unknown';
@@ -162,7 +162,7 @@ export function isNews(s: State, { effect: id, attempt, outcome }: Evident): boo
 export function evidenceReceived(s: State, e: EventOf<'evidence.received'>): State {
   const { outcome } = e;
   const effect = findEffect(s, e.effect);
-  if (!effect || outcome.status === 'unknown') return s;
+  if (!effect || effect.status === 'left' || outcome.status === 'unknown') return s;
   const isOpen = effect.outcome === null;
   if (isOpen && e.attempt === effect.attempts) {
     // Found absent, and not sent again yet: then it is not.
@@ -202,6 +202,25 @@ export function withdrawUnsent(s: State, which: (effect: Effect) => boolean, why
   }, s);
 }
 
+/** Closes whatever is open: it goes on in the original, and nothing that comes of it is known here. */
+export function leaveOpen(s: State, e: Stamp): State {
+  return s.effects.open.reduce((state, effect) => {
+    const message =
+      effect.dispatch === null
+        ? 'It stays with the original of this fork, which had not sent it by then; it is not sent from here.'
+        : 'It was sent by the original of this fork; what came of it is known there and not here.';
+    const outcome: Closing = { status: 'failed', code: LEFT, message };
+    const closed: Effect = { ...effect, status: 'left', outcome, settledSeq: e.seq };
+    const moved = move(state, closed);
+    return effect.origin.by === 'cell'
+      ? answerGuest(moved, closed, e)
+      : answerCall(moved, effect.origin.call, resultOf(closed));
+  }, s);
+}
+
+/** What a promise of the guest rejects with when its answer goes to the original. */
+export const LEFT = 'left_with_original';
+
 /**
  * What stands outside of what `which` names, for a result that comes before the end: writes that are done, and requests
  * that have left. Empty when there is nothing; without it the model would do it again.
@@ -210,6 +229,7 @@ export function doneOutside(s: State, which: (effect: Effect) => boolean): strin
   const lines = [...s.effects.closed, ...s.effects.open].flatMap((effect) => {
     const { id, target, status, dispatch, capability } = effect;
     if (!which(effect) || dispatch === null) return [];
+    if (status === 'left') return [`${id} (${target}) left with the original`];
     if (status === 'dispatched' || status === 'unknown') return [`${id} (${target}) outcome unknown so far`];
     return status === 'done' && writes(capability) ? [`${id} (${target}) done`] : [];
   });
@@ -222,6 +242,10 @@ export function resultOf(effect: Effect): CallResult {
   if (!outcome) return { status: 'unknown', text: `The outcome of ${effect.id} is unknown.` };
   const how = effect.evidence ? ` (${effect.evidence.note})` : '';
   if (outcome.status === 'done') return { status: 'done', text: `${JSON.stringify(outcome.result)}${how}` };
+  if (effect.status === 'left') {
+    const status = effect.dispatch === null ? 'interrupted' : 'unknown';
+    return { status, text: `${outcome.message} [${outcome.code}]` };
+  }
   return { status: 'failed', text: `${outcome.message} [${outcome.code}]${how}` };
 }
 

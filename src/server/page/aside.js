@@ -17,6 +17,15 @@ function overview(seen) {
     {},
     el('p', { class: 'overview' }, phaseBadge(seen.phase), el('span', {}, doing ?? last)),
     seen.reason ? el('p', { class: 'reason' }, seen.reason) : null,
+    seen.forkedFrom
+      ? el(
+          'p',
+          { class: 'facts' },
+          'fork of ',
+          el('a', { href: `#/${seen.forkedFrom.session}` }, seen.forkedFrom.session),
+          ` at event ${seen.forkedFrom.at}`,
+        )
+      : null,
     el(
       'p',
       { class: 'facts' },

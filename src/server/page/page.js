@@ -49,7 +49,10 @@ async function list() {
 
 function item(row, isCurrent) {
   const asks = row.openDecisions > 0 ? `${row.openDecisions} open` : null;
-  const about = [`turn ${row.turn}`, asks, ago(row.updatedAt)].filter((part) => part !== null).join(' · ');
+  const fork = row.forkedFrom ? 'fork' : null;
+  const about = [`turn ${row.turn}`, fork, asks, ago(row.updatedAt)]
+    .filter((part) => part !== null)
+    .join(' · ');
   const link = el(
     'a',
     { href: `#/${row.id}`, 'aria-current': isCurrent ? 'page' : null },

@@ -55,7 +55,14 @@ function build(id, seen) {
     }),
   );
   const scroller = el('div', { class: 'scroller', tabindex: '0' }, lines);
-  const buttons = actions((verb) => act(async () => outcome(verb, await call(`${path(id)}/${verb}`, {}))));
+  const buttons = actions((verb) =>
+    act(async () => {
+      const answer = await call(`${path(id)}/${verb}`, {});
+      if (verb !== 'fork') return outcome(verb, answer);
+      location.hash = `/${answer.session}`;
+      return answer.rule;
+    }),
+  );
   const beside = el('aside', { class: 'beside', 'aria-label': 'State of the session' });
   const title = el('h1', {}, seen.title);
   const toggle = el('button', { type: 'button', 'data-toggle': 'beside', 'aria-pressed': 'false' }, 'state');
@@ -116,7 +123,7 @@ function actions(run) {
   const button = (verb) =>
     el('button', { type: 'button', 'data-verb': verb, on: { click: () => run(verb) } }, verb);
   const all = Object.fromEntries(
-    ['pause', 'resume', 'interrupt', 'stop', 'reopen'].map((verb) => [verb, button(verb)]),
+    ['pause', 'resume', 'interrupt', 'fork', 'stop', 'reopen'].map((verb) => [verb, button(verb)]),
   );
   return {
     root: el('div', { class: 'actions' }, ...Object.values(all)),

@@ -3,6 +3,9 @@
 
 import { el, headline, shortTarget, statusBadge } from './dom.js';
 
+/** What is not over, in the words of its badge. */
+const UNDER_WAY = ['intended', 'dispatched', 'unknown', 'unclear', 'running'];
+
 /** `decide(decision, answer, text)` is called when a person answers a question. */
 export function transcript(decide) {
   const root = el('div', { class: 'transcript', 'aria-live': 'polite' });
@@ -171,6 +174,18 @@ export function transcript(decide) {
     question.answers.replaceChildren(el('strong', {}, e.answer.replace('-', ' ')), `${words} — ${e.by}`);
   }
 
+  /** What was open where a fork begins is the original's, and cannot be answered here. */
+  function leaveOpen() {
+    for (const part of [...effects.values(), ...cells.values()]) {
+      if (UNDER_WAY.includes(part.state.textContent)) show(part, 'left');
+    }
+    for (const { card, answers } of questions.values()) {
+      if (card.classList.contains('closed')) continue;
+      card.classList.add('closed');
+      answers.replaceChildren('left with the original');
+    }
+  }
+
   function surfaced(e) {
     hush();
     const cut = e.complete ? '' : el('footer', {}, 'cut off at the output limit');
@@ -240,6 +255,11 @@ export function transcript(decide) {
       note(`Stopped.${e.unknown.length > 0 ? ` Outcome unknown: ${e.unknown.join(', ')}.` : ''}`, 'end'),
     'session.reopened': (e) => note(`Reopened by ${e.by}.`),
     'session.parked': () => note('Parked. The next message wakes it with all it has.'),
+    'session.forked': (e) => {
+      hush();
+      leaveOpen();
+      note(`A fork of ${e.from} at event ${e.head}, made by ${e.by}. What was in flight stays there.`, 'end');
+    },
     'session.quarantined': (e) => note(`Quarantined: ${e.reason}`, 'bad'),
     foreign: (e) => note(`Event ${e.seq}: ${e.original}, which a newer version wrote.`, 'warn'),
   };

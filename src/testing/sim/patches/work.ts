@@ -133,7 +133,7 @@ export const WORK_PATCHES: readonly Patch[] = [
     edits: [
       {
         file: HEAPS,
-        find: 'await this.ports.sandbox.restore(await this.load(session, chain), optionsOf(s));',
+        find: 'await this.ports.sandbox.restore(await this.load(session, s, chain), optionsOf(s));',
         replace: 'await this.ports.sandbox.create(optionsOf(s));',
       },
     ],
