@@ -8,6 +8,7 @@ const entries = [
   'src/cli/main.ts',
   'src/demo/main.ts',
   'src/testing/index.ts',
+  'src/testing/contract/main.ts',
   'src/testing/sim/main.ts',
   'src/testing/kill/main.ts',
   'src/testing/disk/main.ts',
