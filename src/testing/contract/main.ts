@@ -5,9 +5,10 @@
  * B2  The exit code is 0 when every clause is kept, 1 when one is not, and 2 for a wrong call.
  */
 
-import { writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../../lib/clock.ts';
 import { CLAUSES, contract, type Result } from './contract.ts';
@@ -72,7 +73,23 @@ function tell({ name, passed, detail, evidence }: Result): void {
 async function find(name: string): Promise<Subject> {
   if (name === 'outlast') return own;
   if (name === 'memory') return memory;
-  const { subject } = (await import(pathToFileURL(resolve(name)).href)) as { readonly subject?: Subject };
+  const path = name === 'langgraph' ? langgraph() : resolve(name);
+  const { subject } = (await import(pathToFileURL(path).href)) as { readonly subject?: Subject };
   if (!subject) throw new Error(`${name} exports no \`subject\``);
   return subject;
+}
+
+/** Only in a clone: the package does not carry other people's runtimes. */
+function langgraph(): string {
+  const folder = fileURLToPath(new URL('../../../bench/langgraph/', import.meta.url));
+  if (!existsSync(`${folder}node_modules/@langchain/langgraph`)) {
+    process.stderr.write('installing LangGraph.js in bench/langgraph …\n');
+    const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'inherit'],
+      shell: process.platform === 'win32',
+    });
+    if (status !== 0) throw new Error('LangGraph.js could not be installed; look at the lines above');
+  }
+  return `${folder}subject.mjs`;
 }

@@ -67,7 +67,8 @@ export const subject: Subject = {
       const api = await createOutlast({ dataDir: folder, model: modelOf(outside), tools: toolsOf(outside) });
       return runtimeOf(api);
     } catch (error) {
-      if (error instanceof OutlastError && error.code === 'store.locked') throw new Refused(error.message);
+      if (error instanceof OutlastError && error.code === 'store.locked')
+        throw new Refused(`${error.code}, the data folder has one process at a time`);
       throw error;
     }
   },
@@ -83,7 +84,12 @@ export const memory: Subject = onStore(
 );
 
 /** Outlast over a store of one's own: a fresh one for each folder, which is kept between the lives on it. */
-export function onStore(name: string, how: string, make: (folder: string) => Promise<Store>): Subject {
+export function onStore(
+  name: string,
+  how: string,
+  make: (folder: string) => Promise<Store>,
+  leaseMs = LEASE_MS,
+): Subject {
   const stores = new Map<string, Store>();
   const sealer = openSeal(new Uint8Array(32).fill(7));
 
@@ -96,7 +102,7 @@ export function onStore(name: string, how: string, make: (folder: string) => Pro
   return {
     name,
     version,
-    settings: [how, `a lease of ${LEASE_MS} ms`],
+    settings: [how, `a lease of ${leaseMs} ms`],
     lives: 'inline',
     async open(folder, outside, gate) {
       const store = through(gate, await storeOf(folder));
@@ -113,7 +119,7 @@ export function onStore(name: string, how: string, make: (folder: string) => Pro
           bell: localBell(),
           sealer,
           holder: `worker.${systemEntropy.token(8)}`,
-          leaseMs: LEASE_MS,
+          leaseMs,
           briefing: '',
           report,
         },

@@ -3,7 +3,8 @@
  *
  * The session has been killed in an effect and has recovered before its checkpoints are listed. Each is opened, comes to
  * rest, and is told to do one thing more. Violated: one cannot be opened, does not come to an answer, or hands the model a
- * conversation that a provider would refuse (a call without its result); or an effect of the original is done again.
+ * conversation that a provider would refuse (a call without its result). A runtime may go on from a checkpoint by itself and
+ * do again what came after it, when that is how it means it: how often is told, and is no violation.
  */
 
 import type { Clause } from '../clause.ts';
@@ -45,10 +46,14 @@ export const checkpoints: Clause = {
       }
     }
     if (listed.length < 2) violations.push(`only ${listed.length} checkpoints are listed`);
-    for (const what of ['mid', 'end'])
-      if (world.times(what) !== 1) violations.push(`"${what}" was done ${world.times(what)} times`);
     if (world.told.some(isBroken)) violations.push('the model was handed a call without its result');
-    return { violations, evidence: [`${listed.length} checkpoints opened and continued`] };
+    const again = world.times('mid') + world.times('end') - 2;
+    return {
+      violations,
+      evidence: [
+        `${listed.length} checkpoints opened and continued; effects of the original done again on the way: ${again}`,
+      ],
+    };
   },
 };
 

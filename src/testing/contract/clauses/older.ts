@@ -74,7 +74,9 @@ async function takenOver({ world, first, second, sessions }: Takeover): Promise<
     evidence.push(`session ${i + 1}: ${was.length} entries at the takeover's rest, ${is.length} afterwards`);
     if (!isPrefix(was, is)) violations.push(`session ${i + 1}: the older worker changed what stood`);
     else if (next !== undefined && !isEvidence(next))
-      violations.push(`session ${i + 1}: the older worker added ${is.length - was.length} entries, first ${next.slice(0, 300)}`);
+      violations.push(
+        `session ${i + 1}: the older worker added ${is.length - was.length} entries, first ${next.slice(0, 300)}`,
+      );
     if (count(words, 'answer: It is done') > 1) violations.push(`session ${i + 1}: answered twice`);
   }
   for (const what of ['k1', 'k2', 'b1', 'b2']) {

@@ -3,7 +3,8 @@
  *
  * The connection breaks after each service has applied a request, in a process that lives on; and a process is killed
  * there. While it is open, the person asks how things stand. Violated: a result that the model gets, or anything that
- * goes out to the person, calls the effect failed; or it is done twice over it.
+ * goes out to the person, calls the effect failed; or the process that lives on does it again over it. (What happens twice
+ * after a kill is the matter of the second clause, and is not held against a runtime twice.)
  */
 
 import { type Clause, recovered, SERVICES, toldOf } from '../clause.ts';
@@ -52,7 +53,8 @@ export const unknown: Clause = {
       );
       if (toModel.includes('failed')) violations.push(`${how}: the model is told that it failed`);
       if (toPerson.includes('failed')) violations.push(`${how}: the person is told that it failed`);
-      if (world.times(what) !== 1) violations.push(`${how}: done ${world.times(what)} times`);
+      if (how.endsWith('torn') && world.times(what) !== 1)
+        violations.push(`${how}: done ${world.times(what)} times`);
     }
     return { violations, evidence };
   },
