@@ -1,19 +1,20 @@
 // LangGraph.js with its SQLite checkpointer under the port of the resume contract, as its documentation recommends.
 //
 // N1. A StateGraph over messages with an agent node and ToolNodes, a thread for each session (docs: Persistence). Durability
-//     `sync` (docs: Durable execution, "Durability modes").
+//     `sync` (docs: Durable execution).
 // N2. What can be made idempotent is: by an idempotency key where the service takes one, by looking for an existing result
-//     where it can be asked (docs: Durable execution, Functional API, "Idempotency"). The key is thread and tool call: the
-//     checkpoint holds it before the tool runs. A tool call has one side effect, so it is not split into tasks.
-// N3. Idempotent tools have a retry policy (docs: Fault tolerance, "Retries"). The blind one must not be retried: it stands
-//     in a ToolNode with its default handling of errors.
+//     where it can be asked (docs: Functional API, on idempotency). The key is thread and tool call: the checkpoint holds it
+//     before the tool runs. A tool call has one side effect and its node is a step of its own, so it is not split further;
+//     with CONTRACT_LANGGRAPH=tasks each side effect stands in a task besides (docs: Durable execution).
+// N3. Idempotent tools have a retry policy (docs: Fault tolerance). The blind one must not be retried: it stands in a
+//     ToolNode with its default handling of errors.
 // N4. Questions are interrupts, answered by `Command({ resume })` under the interrupt's id (docs: Interrupts).
-// N5. After a restart each thread with a `next` and no interrupt goes on by `invoke(null)` (docs: Durable execution,
-//     "Starting points for resuming workflows"). The application finds them.
-// N6. Forks are `invoke` with an older `checkpoint_id` (docs: Use time travel). They stand in the same thread, so the adapter
+// N5. After a restart each thread with a `next` and no interrupt goes on by `invoke(null)` (docs: Durable execution). The
+//     application finds them.
+// N6. Forks are `invoke` with an older `checkpoint_id` (docs: Use time-travel). They stand in the same thread, so the adapter
 //     keeps which checkpoint is the newest of which branch, that of the original too.
-// N7. A message carries its key as its id, by which the messages reducer replaces it (docs: Graph API, "MessagesState").
-//     A second run on a thread that is at work is refused: queueing is the server's (docs: Double texting).
+// N7. A message carries its key as its id, by which the messages reducer replaces it (docs: Graph API). A second run on a
+//     thread that is at work is refused by the adapter: the open source library has no queue (docs: Double texting).
 
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -25,11 +26,13 @@ import {
   ToolMessage,
 } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
-import { Command, END, interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
+import { Command, END, interrupt, MessagesAnnotation, START, StateGraph, task } from '@langchain/langgraph';
 import { ToolNode } from '@langchain/langgraph/prebuilt';
 import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite';
 import { z } from 'zod';
 
+const withTasks = process.env.CONTRACT_LANGGRAPH === 'tasks';
+const RETRY = { maxAttempts: 3, initialInterval: 50 };
 const { dependencies } = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8'));
 
 export const subject = {
@@ -40,6 +43,7 @@ export const subject = {
     "StateGraph with ToolNodes, durability 'sync', one thread for each session",
     'idempotency key of thread and tool call; queryable: look, then call; both with a retry policy of 3 attempts',
     'blind: ToolNode with its default handling of errors, no retry',
+    withTasks ? 'each side effect in a task' : 'no tasks: each tool call is one side effect',
     'interrupts answered by Command({ resume: { [interrupt]: answer } }); message ids as keys',
     'one process for each life, SIGKILL; after it invoke(null) on every thread with work left',
   ],
@@ -172,9 +176,10 @@ function runtime(folder, outside) {
 
 function graphOf(outside, checkpointer) {
   // N2.
-  const call = (service, what, key) => outside.call(service, what, key);
-  const findOrCall = async (service, what, key) =>
-    (await outside.find(service, key)) ?? call(service, what, key);
+  const asTask = (name, fn, retry) => (withTasks ? task({ name, ...(retry && { retry }) }, fn) : fn);
+  const send = (service, what, key) => outside.call(service, what, key);
+  const lookAndSend = async (service, what, key) =>
+    (await outside.find(service, key)) ?? outside.call(service, what, key);
   const service = (name, perform) =>
     tool(
       async ({ what }, config) => {
@@ -203,13 +208,17 @@ function graphOf(outside, checkpointer) {
     return call.name === 'blind' ? 'blindTools' : 'tools';
   };
 
-  const idempotent = [service('keyed', call), service('queryable', findOrCall), ask];
+  const idempotent = [
+    service('keyed', asTask('keyed', send, RETRY)),
+    service('queryable', asTask('queryable', lookAndSend, RETRY)),
+    ask,
+  ];
   return new StateGraph(MessagesAnnotation)
     .addNode('agent', agent)
     .addNode('tools', new ToolNode(idempotent, { handleToolErrors: false }), {
-      retryPolicy: { maxAttempts: 3, initialInterval: 50 },
+      retryPolicy: RETRY,
     })
-    .addNode('blindTools', new ToolNode([service('blind', call)]))
+    .addNode('blindTools', new ToolNode([service('blind', asTask('blind', send))]))
     .addEdge(START, 'agent')
     .addConditionalEdges('agent', route, ['tools', 'blindTools', END])
     .addEdge('tools', 'agent')

@@ -138,7 +138,11 @@ function effectLine(effect: Effect, epoch: number, wasInFlight: boolean): Report
     case 'withdrawn':
       return say('survived', 'was never sent and will not be', effect.outcome ? 'withdrawn' : again);
     case 'left':
-      return say('survived', 'stays with the original', 'a fork looks into nothing that the original has sent');
+      return say(
+        'survived',
+        'stays with the original',
+        'a fork looks into nothing that the original has sent',
+      );
     case 'done':
     case 'failed':
       return say(

@@ -5,7 +5,8 @@ import { systemClock } from '../../lib/clock.ts';
 import { memoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
 import { contract } from './contract.ts';
-import { memory, onStore } from './outlast.ts';
+import { contract as exported } from './index.ts';
+import { onStore } from './outlast.ts';
 import { NotOffered, type Outside, type Runtime, type Subject } from './port.ts';
 
 const PATIENCE_MS = 60_000;
@@ -242,8 +243,8 @@ function unfenced(): Store {
 }
 
 describe('the contract', () => {
-  it('is kept by the memory store', { timeout: PATIENCE_MS }, async () => {
-    const { clauses, passed, list } = await contract(memory);
+  it('is kept over a store that is given', { timeout: PATIENCE_MS }, async () => {
+    const { clauses, passed, list } = await exported({ store: async () => memoryStore(systemClock) });
     expect(list.filter((result) => !result.passed)).toEqual([]);
     expect([clauses, passed]).toEqual([9, 9]);
   });

@@ -53,7 +53,7 @@ const CAPABILITIES: Readonly<Record<Service, Capability>> = {
   queryable: { kind: 'queryable', lateMs: LATE_MS },
   blind: { kind: 'blind' },
 };
-const LEASE_MS = 600;
+const LEASE_MS = 1_000;
 
 /** SQLite, a process for each life, put together as the server does it. */
 export const subject: Subject = {

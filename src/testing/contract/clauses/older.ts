@@ -18,7 +18,7 @@ import { Refused } from '../port.ts';
 import { World } from '../world.ts';
 
 /** For the first worker to do what it must not. */
-const AFTERWARDS_MS = 700;
+const AFTERWARDS_MS = 1_000;
 
 export const older: Clause = {
   name: 'an older worker changes nothing',
