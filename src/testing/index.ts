@@ -5,6 +5,7 @@ export { wires } from '../models/wire-formats.ts';
 export { startWireServer } from '../models/wire-server.ts';
 export { sandboxSuite } from '../sandbox/suite.ts';
 export { storeSuite } from '../store/suite.ts';
+export * from './contract/index.ts';
 export { sequence } from './facts.ts';
 export { harness } from './harness.ts';
 export { inlineSandbox } from './inline-sandbox.ts';

@@ -9,6 +9,7 @@ const entries = [
   'src/demo/main.ts',
   'src/break/main.ts',
   'src/testing/index.ts',
+  'src/testing/contract/main.ts',
   'src/testing/sim/main.ts',
   'src/testing/kill/main.ts',
   'src/testing/disk/main.ts',
