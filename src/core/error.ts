@@ -20,6 +20,7 @@ export const ERRORS = {
   'decision.closed': 'stop',
   'decision.invalid': 'stop',
   'turn.none': 'stop',
+  'budget.invalid': 'stop',
   'request.invalid': 'stop',
   'route.unknown': 'stop',
   'cursor.stale': 'retry',

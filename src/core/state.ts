@@ -7,6 +7,8 @@
  */
 
 import type { Json } from '../lib/json.ts';
+import type { Failing } from './breaker.ts';
+import type { Budgets, Exhaustion, Spent } from './budget.ts';
 import type { Capability, Evidence, Outcome } from './capability.ts';
 import type { DecisionAnswer, HeapImage, Limits, LiveObject, Lost, Origin, Rung } from './event.ts';
 import type { CallId, CellId, Counters, DecisionId, EffectId, MessageId, Owner, TimerId } from './ids.ts';
@@ -19,6 +21,7 @@ export interface State {
   readonly activeAt: number;
   readonly counters: Counters;
   readonly contract: Contract;
+  readonly budget: BudgetState;
   readonly lifetime: Lifetime;
   readonly inbox: Inbox;
   readonly turn: OpenTurn | null;
@@ -55,6 +58,14 @@ export interface Contract {
   readonly startedAt: number;
 }
 
+export interface BudgetState {
+  readonly limits: Budgets;
+  /** Of the whole session, as far as the log knows. */
+  readonly spent: Spent;
+  /** What the open turn rests on; null while it rests on no budget. */
+  readonly exhausted: Exhaustion | null;
+}
+
 export interface Lifetime {
   readonly status: 'open' | 'paused' | 'stopping' | 'stopped';
   readonly stoppingAt: number | null;
@@ -84,6 +95,9 @@ export interface OpenTurn {
   readonly answers: readonly MessageId[];
   /** Steps taken in this turn. */
   readonly steps: number;
+  readonly spent: Spent;
+  /** Calls that failed in this turn, again and again. */
+  readonly failing: Failing;
   readonly step: Step;
 }
 

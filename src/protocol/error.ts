@@ -24,6 +24,7 @@ export const STATUS = {
   'decision.closed': 409,
   'decision.invalid': 400,
   'turn.none': 409,
+  'budget.invalid': 400,
   'request.invalid': 400,
   'cursor.stale': 410,
   'route.unknown': 404,

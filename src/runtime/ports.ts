@@ -2,7 +2,7 @@
 
 import type { Clock } from '../lib/clock.ts';
 import type { Entropy } from '../lib/entropy.ts';
-import type { Model } from '../models/port.ts';
+import type { Model, Prices } from '../models/port.ts';
 import type { Sandbox } from '../sandbox/port.ts';
 import type { Store } from '../store/port.ts';
 import type { Bell } from './bell.ts';
@@ -11,6 +11,7 @@ import type { Registry } from './registry.ts';
 export interface Ports {
   readonly store: Store;
   readonly model: Model;
+  readonly prices: Prices;
   readonly sandbox: Sandbox;
   readonly tools: Registry;
   readonly clock: Clock;

@@ -9,8 +9,10 @@ import { events, given, instructions, responses, results, sandbox } from './kit.
 const BOB = 'bob' as Owner;
 const UNKNOWN = 'ses_00000000000000000000';
 
+type NoId = 'start' | 'list' | 'ownerBudget' | 'setOwnerBudget';
+
 /** Every operation that takes a session's id; a new one has to be added here before this compiles. */
-const OPERATIONS: Record<Exclude<keyof Sessions, 'start' | 'list'>, (of: Sessions, id: string) => unknown> = {
+const OPERATIONS: Record<Exclude<keyof Sessions, NoId>, (of: Sessions, id: string) => unknown> = {
   send: (of, id) => of.send(id, 'hello'),
   inspect: (of, id) => of.inspect(id),
   events: (of, id) => of.events(id, 0, 10),
@@ -24,6 +26,7 @@ const OPERATIONS: Record<Exclude<keyof Sessions, 'start' | 'list'>, (of: Session
   decide: (of, id) => of.decide(id, 'd1', 'done'),
   verify: (of, id) => of.verify(id),
   report: (of, id) => of.report(id),
+  setBudget: (of, id) => of.setBudget(id, { session: { tokens: 1 } }),
   rest: (of, id) => of.rest(id),
 };
 

@@ -5,7 +5,7 @@ import type { ModelRequest } from '../../core/message.ts';
 import { leaseDriver } from '../../driver/leases.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Entropy } from '../../lib/entropy.ts';
-import type { Model, ModelReply } from '../../models/port.ts';
+import type { Model, ModelReply, Prices } from '../../models/port.ts';
 import type { Bell } from '../../runtime/bell.ts';
 import type { Ports, Sealer } from '../../runtime/ports.ts';
 import { registry } from '../../runtime/registry.ts';
@@ -22,6 +22,7 @@ export interface Mutation {
   tool?(tool: Tool): Tool;
   sandbox?(sandbox: Sandbox): Sandbox;
   model?(model: Model): Model;
+  prices?(prices: Prices): Prices;
   /** The machine is gone, and with it what was only in its memory. */
   crashed?(): void;
 }
@@ -36,6 +37,7 @@ export interface MachineOptions {
   readonly tools: readonly Tool[];
   readonly sandbox: Sandbox;
   readonly reply: (request: ModelRequest) => ModelReply;
+  readonly prices: Prices;
   readonly mutation: Mutation;
   readonly report: Ports['report'];
 }
@@ -44,7 +46,7 @@ export interface MachineOptions {
 const SWEEP_MS = 10_000;
 
 export function machine(life: Life, options: MachineOptions): Outlast {
-  const { holder, store, clock, entropy, bell, tools, sandbox, reply, mutation, report } = options;
+  const { holder, store, clock, entropy, bell, tools, sandbox, reply, mutation, prices, report } = options;
   const scripted: Model = {
     name: 'scripted/sim',
     scripted: true,
@@ -56,6 +58,7 @@ export function machine(life: Life, options: MachineOptions): Outlast {
   const ports: Ports = {
     store: life.port('store', store),
     model: life.port('model', mutation.model?.(scripted) ?? scripted),
+    prices: mutation.prices?.(prices) ?? prices,
     sandbox: wrapSandbox(life, mutation.sandbox?.(sandbox) ?? sandbox),
     tools: registry(tools),
     clock: life.clock,

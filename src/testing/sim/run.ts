@@ -11,6 +11,7 @@ import { phase } from '../../core/phase.ts';
 import { type Decision, openDecisions } from '../../core/state.ts';
 import { decode } from '../../core/upcast.ts';
 import { seededEntropy } from '../../lib/entropy.ts';
+import type { Prices } from '../../models/port.ts';
 import { localBell } from '../../runtime/bell.ts';
 import { appendInput } from '../../runtime/input.ts';
 import { registry } from '../../runtime/registry.ts';
@@ -72,6 +73,7 @@ export interface Run {
 
 /** A small heap: the simulator makes thousands. */
 const LIMITS = { heapMb: 8 };
+const UNPRICED: Prices = { price: async () => null };
 /** Looks for rest after the last act: at what came in last, and at what a crash left. */
 const LOOKS = 4;
 /** Virtual time after which a session that works on is stuck. */
@@ -279,6 +281,7 @@ class Simulation {
     return machine(current, {
       ...{ holder, bell, tools, mutation, report, sandbox: sandbox() },
       ...{ store: this.store, clock: this.clock, entropy: this.entropy, reply: this.scenario.reply },
+      prices: this.scenario.prices ?? UNPRICED,
     });
   }
 

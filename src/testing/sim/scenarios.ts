@@ -6,7 +6,7 @@
 import type { ModelRequest, RequestMessage, When } from '../../core/message.ts';
 import { PARK_AFTER_MS } from '../../core/upkeep.ts';
 import type { Json } from '../../lib/json.ts';
-import type { ModelReply, ReplyPart } from '../../models/port.ts';
+import type { ModelReply, Prices, ReplyPart } from '../../models/port.ts';
 import type { Mode } from './loop.ts';
 import type { World } from './world.ts';
 
@@ -34,6 +34,8 @@ export interface Scenario {
   readonly says?: string;
   /** What the person answers to every question of the work. */
   readonly answer?: string;
+  /** By default nothing has a price. */
+  readonly prices?: Prices;
   /** Only what this can go through; by default everything. */
   readonly modes?: readonly Mode[];
   /** What would change its course. */

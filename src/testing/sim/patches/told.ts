@@ -41,6 +41,4 @@ export const TOLD_PATCHES: readonly Patch[] = [
       },
     ],
   },
-    ],
-  },
 ];
