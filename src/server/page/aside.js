@@ -17,6 +17,7 @@ function overview(seen) {
     {},
     el('p', { class: 'overview' }, phaseBadge(seen.phase), el('span', {}, doing ?? last)),
     seen.reason ? el('p', { class: 'reason' }, seen.reason) : null,
+    el('p', { class: 'facts spent' }, seen.budget.words),
     el(
       'p',
       { class: 'facts' },

@@ -240,6 +240,8 @@ export function transcript(decide) {
       note(`Stopped.${e.unknown.length > 0 ? ` Outcome unknown: ${e.unknown.join(', ')}.` : ''}`, 'end'),
     'session.reopened': (e) => note(`Reopened by ${e.by}.`),
     'session.parked': () => note('Parked. The next message wakes it with all it has.'),
+    'budget.exhausted': (e) => note(`It rests on the ${e.scope}'s budget.`, 'bad'),
+    'budget.set': (e) => note(`The budget was changed by ${e.by}.`),
     'session.quarantined': (e) => note(`Quarantined: ${e.reason}`, 'bad'),
     foreign: (e) => note(`Event ${e.seq}: ${e.original}, which a newer version wrote.`, 'warn'),
   };
