@@ -61,13 +61,12 @@ export async function metered(
   make: Make,
 ): Promise<Metered> {
   const { prices, model, clock } = by.ports;
-  const begun = clock.monotonic();
   const timeoutMs = s.contract.limits.modelTimeoutMs;
   const granted = await grant(s, call, request, by, halt);
   if ('exhausted' in granted) return granted;
   const started = clock.monotonic();
   const reply = await make(granted.allowance ?? { ms: timeoutMs });
-  const ms = clock.monotonic() - (granted.key === null ? begun : started);
+  const ms = Math.ceil(clock.monotonic() - started);
   const isKnown = !(reply instanceof ModelError) && (model.scripted || saysTokens(reply.usage));
   const cost = isKnown ? await prices.price(model.name, reply.usage) : null;
   if (granted.key !== null) await settle(s, granted.key, actual(reply, cost, ms, isKnown, granted.most), by);

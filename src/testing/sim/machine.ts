@@ -1,7 +1,7 @@
 /** One machine of the simulator: the whole runtime on ports that are boundaries of one life. */
 
 import type { Owner } from '../../core/ids.ts';
-import type { ModelRequest } from '../../core/message.ts';
+import type { ModelRequest, Usage } from '../../core/message.ts';
 import { leaseDriver } from '../../driver/leases.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Entropy } from '../../lib/entropy.ts';
@@ -38,6 +38,8 @@ export interface MachineOptions {
   readonly sandbox: Sandbox;
   readonly reply: (request: ModelRequest) => ModelReply;
   readonly prices: Prices;
+  /** The provider takes its money, whoever still listens. */
+  readonly charge: (usage: Usage) => void;
   readonly mutation: Mutation;
   readonly report: Ports['report'];
 }
@@ -46,13 +48,16 @@ export interface MachineOptions {
 const SWEEP_MS = 10_000;
 
 export function machine(life: Life, options: MachineOptions): Outlast {
-  const { holder, store, clock, entropy, bell, tools, sandbox, reply, mutation, prices, report } = options;
+  const { holder, store, clock, entropy, bell, tools, sandbox, reply, mutation, prices, charge, report } =
+    options;
   const scripted: Model = {
     name: 'scripted/sim',
     scripted: true,
     generate: async (request) => {
       await clock.sleep(50);
-      return reply(request);
+      const answer = reply(request);
+      charge(answer.usage);
+      return answer;
     },
   };
   const ports: Ports = {

@@ -10,6 +10,7 @@ import type { Where } from './hunt.ts';
 import type { Edit } from './patch-hook.ts';
 import { EFFECT_PATCHES } from './patches/effects.ts';
 import { HOLDER_PATCHES } from './patches/holders.ts';
+import { SPENT_PATCHES } from './patches/spent.ts';
 import { TOLD_PATCHES } from './patches/told.ts';
 import { WORK_PATCHES } from './patches/work.ts';
 
@@ -22,6 +23,7 @@ export interface Patch {
 export const PATCHES: readonly Patch[] = [
   ...EFFECT_PATCHES,
   ...HOLDER_PATCHES,
+  ...SPENT_PATCHES,
   ...TOLD_PATCHES,
   ...WORK_PATCHES,
 ];

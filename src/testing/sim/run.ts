@@ -4,9 +4,10 @@
  */
 
 import { setImmediate as realTurn } from 'node:timers/promises';
+import type { Budget } from '../../core/budget.ts';
 import { OutlastError } from '../../core/error.ts';
 import type { DecisionAnswer } from '../../core/event.ts';
-import type { SessionId } from '../../core/ids.ts';
+import type { Owner, SessionId } from '../../core/ids.ts';
 import { phase } from '../../core/phase.ts';
 import { type Decision, openDecisions } from '../../core/state.ts';
 import { decode } from '../../core/upcast.ts';
@@ -16,63 +17,31 @@ import { localBell } from '../../runtime/bell.ts';
 import { appendInput } from '../../runtime/input.ts';
 import { registry } from '../../runtime/registry.ts';
 import type { Outlast } from '../../runtime/runtime.ts';
-import type { Sandbox } from '../../sandbox/port.ts';
 import { memoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
 import type { Tool } from '../../tools/port.ts';
 import { type VirtualClock, virtualClock } from '../virtual-clock.ts';
-import { asksAboutEffect, fewestQuestions, judgeBooks, judgeLedger, type Verdict, Witness } from './judge.ts';
-import { type Crash, type Life, life } from './life.ts';
-import { type Mutation, machine } from './machine.ts';
+import type { Heard, Run, RunOptions } from './course.ts';
+import {
+  asksAboutEffect,
+  fewestQuestions,
+  judgeBooks,
+  judgeLedger,
+  judgeMoney,
+  type Verdict,
+  Witness,
+} from './judge.ts';
+import { type Life, life } from './life.ts';
+import { machine } from './machine.ts';
 import { commandOf, isUrgent, type Meanwhile, type OfAnother } from './meanwhile.ts';
-import { type Act, LEASE_MS, NOTE, type Scenario } from './scenarios.ts';
+import { type Act, chargeOf, LEASE_MS, NOTE, type Scenario } from './scenarios.ts';
 import { type World, world } from './world.ts';
 
-export interface RunOptions {
-  /** Where each life ends, in order; a life without an entry lives on. */
-  readonly crashes?: readonly Crash[];
-  /** How long nobody comes after a crash; by default until the lease has lapsed. */
-  readonly downMs?: number;
-  /** Where the first life freezes; it is thawed when its successor has come to rest. */
-  readonly freeze?: Crash | null;
-  /** The frozen life is thawed as soon as its successor holds the session, so that both work on it. */
-  readonly contend?: boolean;
-  /** A second worker from the beginning, beside whoever lives. */
-  readonly rival?: boolean;
-  /** Something that happens at a side of a boundary of the first life: another client, or the clock on the wall. */
-  readonly meanwhile?: (Crash & { readonly act: Meanwhile }) | null;
-  readonly mutation?: Mutation;
-  readonly sandbox: () => Sandbox;
-}
-
-/** An answer that a machine has; it may have died with it. */
-interface Heard {
-  readonly by: Life;
-  readonly reference: string;
-  readonly attempt: number;
-  readonly at: number;
-}
-
-export interface Run {
-  readonly verdict: Verdict;
-  readonly witness: Witness;
-  /** Of the first life. */
-  readonly boundaries: readonly string[];
-  /** Those of them at which a decision was open. */
-  readonly decidable: ReadonlySet<number>;
-  /** Of each life, in order. */
-  readonly lives: readonly (readonly string[])[];
-  readonly crashes: number;
-  /** Whether what was to happen meanwhile changed anything. */
-  readonly injected: boolean;
-  /** What was sent meanwhile, and accepted. */
-  readonly notes: readonly string[];
-  /** One line per event: equal for equal seeds. */
-  readonly trace: readonly string[];
-}
+export type { Run, RunOptions } from './course.ts';
 
 /** A small heap: the simulator makes thousands. */
 const LIMITS = { heapMb: 8 };
+const OWNER = 'local' as Owner;
 const UNPRICED: Prices = { price: async () => null };
 /** Looks for rest after the last act: at what came in last, and at what a crash left. */
 const LOOKS = 4;
@@ -89,6 +58,7 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<Run>
   scenario.prepare?.(outside);
   const store = options.mutation?.store?.(memoryStore(clock)) ?? memoryStore(clock);
   const witness = new Witness(outside);
+  if (scenario.owner) await store.setBudget(OWNER, scenario.owner);
   const sim = new Simulation(scenario, options, clock, outside, store, witness);
   return sim.play();
 }
@@ -282,6 +252,9 @@ class Simulation {
       ...{ holder, bell, tools, mutation, report, sandbox: sandbox() },
       ...{ store: this.store, clock: this.clock, entropy: this.entropy, reply: this.scenario.reply },
       prices: this.scenario.prices ?? UNPRICED,
+      charge: (usage) => {
+        this.world.charged += chargeOf(usage);
+      },
     });
   }
 
@@ -332,7 +305,8 @@ class Simulation {
   private async perform(api: Outlast, act: Act, key: string): Promise<void> {
     const text = act.text ?? '';
     if (act.do === 'start') {
-      const started = await api.start({ message: text, persist: true, key, limits: LIMITS });
+      const budget = { session: (act.budget ?? {}) as Budget };
+      const started = await api.start({ message: text, persist: true, key, limits: LIMITS, budget });
       this.session = started.session;
     } else {
       const id = this.session;
@@ -351,7 +325,10 @@ class Simulation {
   private async say(api: Outlast, id: SessionId, act: Act, key: string): Promise<void> {
     const { text = '', when } = act;
     if (act.do === 'send') await api.send(id, text, { key, ...(when ? { when } : {}) });
-    else if (act.do !== 'rest' && act.do !== 'start' && act.do !== 'wait') await api[act.do](id);
+    else if (act.do === 'raise') {
+      const { whose, budget = {} } = act;
+      await (whose === 'owner' ? api.setOwnerBudget(budget) : api.setBudget(id, { session: budget }));
+    } else if (act.do !== 'rest' && act.do !== 'start' && act.do !== 'wait') await api[act.do](id);
   }
 
   /** A person who answers every question truthfully: they can look into the books. */
@@ -359,7 +336,7 @@ class Simulation {
     for (;;) {
       const now = await api.rest(session);
       // Somebody else has held it.
-      if (now === 'paused' && this.hasInjected) {
+      if (now === 'paused' && this.hasInjected && (await this.isHeld())) {
         await api.resume(session);
         continue;
       }
@@ -373,6 +350,12 @@ class Simulation {
         if (!/already|any more/.test(error.message)) throw error;
       });
     }
+  }
+
+  private async isHeld(): Promise<boolean> {
+    await this.witnessLog();
+    const { lifetime, budget } = this.witness.state;
+    return lifetime.status === 'paused' || budget.exhausted === null;
   }
 
   private truthAbout({ effect }: Decision): { answer: DecisionAnswer; text: string } {
@@ -482,6 +465,7 @@ class Simulation {
     this.trace.push(...rows.map((row) => `${row.seq} ${row.at} ${row.kind} ${row.body.length}`));
     this.events.push(...events);
     this.witness.committed(events);
+    this.witness.untrue.push(...judgeMoney(this.world, this.witness.state, await this.store.budget(OWNER)));
     this.witness.untrue.push(...events.flatMap((event) => this.askedInVain(event)));
   }
 

@@ -3,6 +3,7 @@
  * is a function of its request, so a repeated model call gives the same reply.
  */
 
+import type { Budget, BudgetChange } from '../../core/budget.ts';
 import type { ModelRequest, RequestMessage, When } from '../../core/message.ts';
 import { PARK_AFTER_MS } from '../../core/upkeep.ts';
 import type { Json } from '../../lib/json.ts';
@@ -12,13 +13,26 @@ import type { World } from './world.ts';
 
 export interface Act {
   /** What the person does once the session rests from the act before; `rest` is to answer what is asked. */
-  readonly do: 'start' | 'send' | 'stop' | 'reopen' | 'interrupt' | 'pause' | 'resume' | 'rest' | 'wait';
+  readonly do:
+    | 'start'
+    | 'send'
+    | 'stop'
+    | 'reopen'
+    | 'interrupt'
+    | 'pause'
+    | 'resume'
+    | 'rest'
+    | 'wait'
+    | 'raise';
   /** Leaves open what is asked, for now. */
   readonly leavesOpen?: true;
   readonly text?: string;
   readonly when?: When;
   /** Of `wait`: how long nobody comes. */
   readonly ms?: number;
+  /** Of `start`: what the session may use. Of `raise`: what it, or its owner, may use from here on. */
+  readonly budget?: BudgetChange;
+  readonly whose?: 'session' | 'owner';
 }
 
 export interface Scenario {
@@ -30,6 +44,8 @@ export interface Scenario {
   /** `service: what` → how often it must stand in the books. */
   readonly wanted: Readonly<Record<string, number>>;
   readonly prepare?: (world: World) => void;
+  /** What the owner may use, from the beginning. */
+  readonly owner?: Budget;
   /** What the last response must contain, whatever happened on the way. */
   readonly says?: string;
   /** What the person answers to every question of the work. */
@@ -77,6 +93,14 @@ export function read(request: ModelRequest): {
   const results = request.messages.slice(last + 1).flatMap((m) => (m.role === 'tool' ? m.results : []));
   return { instructions, results };
 }
+
+/** Of each reply of a model that costs something: micro-dollars, one for each token. */
+export const ONE_CALL = 3_000;
+const COSTLY = { inputTokens: 2_000, outputTokens: ONE_CALL - 2_000, cachedTokens: 0 };
+const costly = (reply: ModelReply): ModelReply => ({ ...reply, usage: COSTLY });
+
+export const chargeOf = ({ inputTokens, outputTokens }: ModelReply['usage']): number =>
+  inputTokens + outputTokens;
 
 const report = (results: ReturnType<typeof read>['results']): string =>
   results.map((result) => `${result.tool}: ${result.status}`).join('\n');
@@ -309,6 +333,49 @@ export const SCENARIOS: readonly Scenario[] = [
           'kept: ' + kept + ', ' + rows.length + p.ok + l.ok`);
       }
       return say(results[0]?.text ?? '');
+    },
+  },
+  {
+    // Two calls fit into the session's budget and four into the owner's; after a crash fewer do.
+    name: 'a budget that ends, and is raised',
+    acts: [
+      { do: 'start', text: 'spend it', budget: { microUsd: 8_500 } },
+      { do: 'raise', whose: 'session', budget: { microUsd: 1_000_000 } },
+      { do: 'raise', whose: 'owner', budget: { microUsd: 1_000_000 } },
+    ],
+    owner: { microUsd: 15_500 },
+    prices: { price: async (_, usage) => ({ microUsd: chargeOf(usage), source: 'sim' }) },
+    wanted: { 'pay: one': 1, 'mail: two': 1 },
+    says: 'mail: done',
+    reply(request) {
+      const { results } = read(request);
+      const asked: readonly (readonly [tool: string, input: Json])[] = [
+        ...([
+          ['look', { what: 'a' }],
+          ['pay', { what: 'one' }],
+          ['look', { what: 'b' }],
+        ] as const),
+        ...([
+          ['mail', { what: 'two' }],
+          ['look', { what: 'c' }],
+        ] as const),
+      ];
+      const next = asked[results.length];
+      return costly(next ? calls(next) : say(report(results)));
+    },
+  },
+  {
+    name: 'a budget in money, and a model without a price',
+    modes: ['crash', 'send', 'pause', 'interrupt'],
+    acts: [
+      { do: 'start', text: 'pay', budget: { microUsd: 100 } },
+      { do: 'raise', whose: 'session', budget: { microUsd: null, steps: 100 } },
+    ],
+    wanted: { 'pay: it': 1 },
+    says: 'pay: done',
+    reply(request) {
+      const { results } = read(request);
+      return costly(results.length === 0 ? calls(['pay', { what: 'it' }]) : say(report(results)));
     },
   },
 ];
