@@ -171,8 +171,8 @@ export const WORK_PATCHES: readonly Patch[] = [
     edits: [
       {
         file: LIFETIME,
-        find: 'heap: { ...s.heap, opened: null },\n    };\n}\n/** Called',
-        replace: 'heap: { ...s.heap, opened: null },\n        timers: [],\n    };\n}\n/** Called',
+        find: 'heap: { ...s.heap, opened: null },\n    };\n    return workerLost',
+        replace: 'heap: { ...s.heap, opened: null },\n        timers: [],\n    };\n    return workerLost',
       },
     ],
   },
@@ -183,9 +183,9 @@ export const WORK_PATCHES: readonly Patch[] = [
     edits: [
       {
         file: LIFETIME,
-        find: 'heap: { ...s.heap, opened: null },\n    };\n}\n/** Called',
+        find: 'heap: { ...s.heap, opened: null },\n    };\n    return workerLost',
         replace:
-          "heap: { ...s.heap, opened: null, pending: s.heap.pending.map((call) => (call.on === 'timer' ? { ...call, answer: null } : call)) },\n    };\n}\n/** Called",
+          "heap: { ...s.heap, opened: null, pending: s.heap.pending.map((call) => (call.on === 'timer' ? { ...call, answer: null } : call)) },\n    };\n    return workerLost",
       },
     ],
   },
