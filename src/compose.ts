@@ -17,6 +17,7 @@ import { systemClock } from './lib/clock.ts';
 import { systemEntropy } from './lib/entropy.ts';
 import { openSeal } from './lib/seal.ts';
 import type { Model } from './models/port.ts';
+import { checkPrices, knownPrices, type OwnPrices, pricesIn } from './models/prices.ts';
 import { chooseModel, providerModel } from './models/providers.ts';
 import { scriptedPlanner } from './models/scripted/planner.ts';
 import type { Approver } from './runtime/approver.ts';
@@ -44,6 +45,11 @@ export interface OutlastOptions {
   readonly store?: Store;
   /** A model, or `provider/model`. By default what the environment names; else the scripted planner. */
   readonly model?: Model | string;
+  /**
+   * Dollars for a million tokens, by `provider/model`: before those of `<dataDir>/prices.json`, and before the snapshot
+   * that comes with the package. A model without any price is unpriced, and not called under a budget in money.
+   */
+  readonly prices?: OwnPrices;
   readonly tools?: readonly Tool[];
   /** Services that code in cells may reach with `fetch`. */
   readonly grants?: readonly Grant[];
@@ -81,6 +87,8 @@ export async function createOutlast(
   const clock = systemClock;
   const policy = policyIn(options.policy, dataDir);
   const model = modelOf(options.model, env);
+  const own = dataDir ? await pricesIn(join(dataDir, 'prices.json')) : {};
+  const prices = knownPrices({ ...own, ...checkPrices(options.prices ?? {}, 'createOutlast') });
   const sealer = openSeal(dataDir ? await sealKey(dataDir, env) : randomSealKey());
   const shelf = dataDir ? directoryShelf(join(dataDir, 'engines')) : memoryShelf();
   const sandbox = quickjsSandbox({ mode: 'thread', shelf });
@@ -88,6 +96,7 @@ export async function createOutlast(
   const ports: Ports = {
     store,
     model,
+    prices,
     sandbox,
     tools: registry([...(grants.length > 0 ? reaching(fetchTool({ grants, sealer })) : []), ...tools]),
     policy,

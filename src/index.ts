@@ -1,6 +1,7 @@
 /** Outlast: agent tasks that outlive their first result. The public names of the library. */
 
 export { type About, createOutlast, type OutlastOptions } from './compose.ts';
+export type { Budget, Budgets, Cost, Spent } from './core/budget.ts';
 export type { Audit, Capability, Finding, Outcome } from './core/capability.ts';
 export { type ErrorCode, OutlastError } from './core/error.ts';
 export { DEFAULT_LIMITS, type Event, type EventKind, type ForeignEvent, type Limits } from './core/event.ts';
@@ -14,6 +15,7 @@ export type { Report, ReportLine } from './core/report.ts';
 export type { State } from './core/state.ts';
 export { type LanguageModelSettings, languageModel } from './models/language-model.ts';
 export { type Model, ModelError, type ModelReply, type ReplyPart } from './models/port.ts';
+export type { OwnPrice, OwnPrices } from './models/prices.ts';
 export { chooseModel, providerModel } from './models/providers.ts';
 export { scriptedPlanner } from './models/scripted/planner.ts';
 export type { ApprovalRequest, Approver } from './runtime/approver.ts';

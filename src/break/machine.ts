@@ -48,6 +48,7 @@ export function machine(life: Life, { store, tools, model, holder, leaseMs }: Pa
     sandbox,
     tools: registry(tools.map((tool) => life.tool(tool))),
     policy,
+    prices: { price: async () => null },
     clock: life.clock,
     entropy: systemEntropy,
     bell: localBell(),

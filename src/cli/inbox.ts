@@ -33,7 +33,7 @@ function shown(item: Item, now: number, { bold, dim, yellow }: Paint): readonly 
   const until = expiresAt === null ? '' : `, until ${new Date(expiresAt).toISOString()}`;
   const known = evidence.map((one) => oneLine(clean(one), 200)).join('; ');
   const commands =
-    about === 'quarantine'
+    id === 'resume'
       ? [`resume ${session}`]
       : answersTo({ options: answers.map(({ answer }) => answer), choices }).map(
           (answer) => `decide ${session} ${id} ${answer}`,

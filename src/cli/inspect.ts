@@ -1,5 +1,6 @@
 /** `outlast inspect`: a session in one look. */
 
+import { budgetInWords, isLimited } from '../core/budget.ts';
 import { systemClock } from '../lib/clock.ts';
 import { oneLine } from '../lib/text.ts';
 import type { Inspection } from '../protocol/schema.ts';
@@ -50,6 +51,7 @@ function heading(seen: Inspection, paint: Paint): string[] {
       : ['turn', lastTurn ? `${lastTurn.number}, ${lastTurn.end}` : 'none yet'],
     ...(seen.forkedFrom ? [['fork', `of ${seen.forkedFrom.session} at ${seen.forkedFrom.at}`]] : []),
     ['model', seen.model],
+    ['spent', seen.budget.words + paint.dim(limitsOf(seen))],
     ['log', `${seen.head} events, epoch ${seen.epoch}`],
     ['started', ago(now - seen.startedAt)],
     ['changed', ago(now - seen.updatedAt)],
@@ -60,6 +62,14 @@ function heading(seen: Inspection, paint: Paint): string[] {
     ...indent(table(rows.map(([name = '', value = '']) => [paint.dim(name), value]))),
     ...indent(reason),
   ];
+}
+
+function limitsOf({ budget: { session, turn } }: Inspection): string {
+  const parts = [
+    ...(isLimited(session) ? [budgetInWords(session)] : []),
+    ...(isLimited(turn) ? [`${budgetInWords(turn)} a turn`] : []),
+  ];
+  return parts.length === 0 ? '' : `  of ${parts.join('; ')}`;
 }
 
 function unread({ unread }: Inspection, paint: Paint): string[] {

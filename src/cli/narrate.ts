@@ -3,6 +3,7 @@
  * Progress is dim and begins with `·`; a response stands plainly and begins with nothing.
  */
 
+import { budgetInWords, exhaustionInWords } from '../core/budget.ts';
 import type { Event, EventOf, ForeignEvent } from '../core/event.ts';
 import { nameOf } from '../core/file.ts';
 import { oneLine } from '../lib/text.ts';
@@ -120,6 +121,12 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
           ];
         case 'turn.interrupted':
           return [yellow(`! turn ${event.turn} was interrupted by ${event.by}`)];
+        case 'budget.exhausted':
+          return [yellow(`■ ${exhaustionInWords(event)}`)];
+        case 'budget.set':
+          return note(
+            `budget: ${budgetInWords(event.session)}; each turn: ${budgetInWords(event.turn)} (${event.by})`,
+          );
         case 'heap.restored':
           return event.rung === 'attached' || event.note === ''
             ? []

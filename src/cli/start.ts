@@ -1,5 +1,6 @@
 /** `outlast start`: a new session, watched until it rests. */
 
+import { parseBudget } from './amounts.ts';
 import { EXIT, UsageError } from './exit.ts';
 import { imagesOf } from './images.ts';
 import { messageOf } from './message.ts';
@@ -12,12 +13,19 @@ export const run: Verb = async ({ args, options, terminal }) => {
   const message = await messageOf(args);
   const title = text(options.title);
   const key = text(options.key);
+  const budget = text(options.budget);
+  const turnBudget = text(options.turnBudget);
   if (message.trim() === '') throw new UsageError('There is nothing to do.', `${COMMAND} start "what to do"`);
+  const limits = {
+    ...(budget === undefined ? {} : { session: parseBudget(budget) }),
+    ...(turnBudget === undefined ? {} : { turn: parseBudget(turnBudget) }),
+  };
   const images = await imagesOf(options.image);
   const outlast = reach(options);
   const started = await outlast.start({
     message,
     persist: options.persist === true,
+    budget: limits,
     ...(title === undefined ? {} : { title }),
     ...(key === undefined ? {} : { key }),
     ...images,

@@ -43,6 +43,8 @@ Examples:
     options: [
       ['--persist', 'keep the session open after its response; without it, it ends completed'],
       ['--title <title>', 'how lists call it; by default the beginning of the message'],
+      ['--budget <limits>', 'what it may use: usd=2,tokens=100000,steps=50,minutes=30'],
+      ['--turn-budget <limits>', 'what each turn may use, in the same way'],
       IMAGE,
       KEY,
       DETACH,
@@ -52,6 +54,7 @@ Examples:
 Examples:
   outlast start --persist "Report on February's invoices"
   outlast start "How many accounts are there?" --json
+  outlast start --persist --budget usd=2,minutes=30 "Sort out the overdue invoices"
   outlast start --persist --detach - < task.txt`,
     isRemote: true,
     load: () => import('./start.ts'),
@@ -252,6 +255,29 @@ Examples:
   outlast decide last d2 answer "The account is Northwind"`,
     isRemote: true,
     load: () => import('./decide.ts'),
+  },
+  {
+    name: 'budget',
+    summary: 'what your sessions may use and have used; raise it',
+    args: [
+      ['[session]', 'an id, the beginning of one, or "last"; without one: all your sessions together'],
+      ['[limits]', 'usd=5,tokens=200000,steps=100,minutes=60; what is not named stays, none lifts one'],
+    ],
+    options: [
+      ['--turn <limits>', 'what each turn of the session may use'],
+      ['--owner-set <limits>', 'what all your sessions together may use; none lifts all'],
+    ],
+    help: `At a limit a session rests as it is and says why. Once the limit is raised it goes on from that very step.
+Prices come from a snapshot and from prices.json in the data folder; a model without a price is never taken
+for free: under a limit in money it is not called.
+
+Examples:
+  outlast budget
+  outlast budget last usd=5
+  outlast budget last --turn steps=20
+  outlast budget --owner-set usd=20,minutes=600`,
+    isRemote: true,
+    load: () => import('./budget.ts'),
   },
   {
     name: 'report',

@@ -13,11 +13,12 @@
  * ```
  */
 
+import type { BudgetChange, Budgets } from '../core/budget.ts';
 import type { DecisionAnswer, Event, ForeignEvent, Limits } from '../core/event.ts';
 import type { FileData } from '../core/file.ts';
 import type { When } from '../core/message.ts';
 import { toBase64 } from '../lib/base64.ts';
-import { type EventsPage, pathOf } from '../protocol/routes.ts';
+import { type AnswerOf, type EventsPage, pathOf } from '../protocol/routes.ts';
 import type {
   Asked,
   Forked,
@@ -50,6 +51,8 @@ export interface StartOptions {
   readonly persist?: boolean;
   readonly title?: string;
   readonly limits?: Partial<Limits>;
+  /** What each turn, and the whole session, may use. Money is in micro-dollars. */
+  readonly budget?: Partial<Budgets>;
   /** A repeated start with the same key finds the session of the first. */
   readonly key?: string;
 }
@@ -89,6 +92,14 @@ export interface Client {
     answer: DecisionAnswer,
     options?: { text?: string; digest?: string } & Keyed,
   ): Promise<PhaseAnswer>;
+  /** What is named is set, null lifts a limit. One that rests on a budget tries again. */
+  setBudget(
+    session: string,
+    changes: { turn?: BudgetChange; session?: BudgetChange },
+    options?: Keyed,
+  ): Promise<PhaseAnswer>;
+  ownerBudget(options?: Waiting): Promise<AnswerOf<'ownerBudget'>>;
+  setOwnerBudget(limits: BudgetChange | null, options?: Keyed): Promise<AnswerOf<'ownerBudget'>>;
   verify(session: string, options?: Waiting): Promise<Verification>;
   report(session: string, options?: Waiting): Promise<Report>;
   /** A new session that shares the log up to an event; what was in flight stays with the original. */
@@ -157,6 +168,11 @@ export function client({ url, token, fetch = globalThis.fetch }: ClientOptions):
       }),
     fork: (session, { key, signal, ...body } = {}) =>
       request(to, { path: pathOf('fork', session), body, ...given({ key, signal }) }),
+    setBudget: (session, body, options = {}) =>
+      request(to, { path: pathOf('setBudget', session), body, ...options }),
+    ownerBudget: (options = {}) => request(to, { path: pathOf('ownerBudget'), ...options }),
+    setOwnerBudget: (limits, options = {}) =>
+      request(to, { path: pathOf('setOwnerBudget'), body: { limits }, ...options }),
     verify: (session, options = {}) => request(to, { path: pathOf('verify', session), body: {}, ...options }),
     inbox: ({ signal, ...query } = {}) => request(to, { path: pathOf('inbox'), query, ...given({ signal }) }),
     report: (session, options = {}) => request(to, { path: pathOf('report', session), ...options }),

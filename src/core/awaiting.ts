@@ -8,6 +8,7 @@
 
 import { unreachable } from '../lib/assert.ts';
 import type { Json } from '../lib/json.ts';
+import { type Exhaustion, exhaustionInWords, spentInWords } from './budget.ts';
 import type { DecisionAnswer, DecisionSubject } from './event.ts';
 import type { EffectId } from './ids.ts';
 import { type Decision, findEffect, openDecisions, type State } from './state.ts';
@@ -15,7 +16,7 @@ import { type Decision, findEffect, openDecisions, type State } from './state.ts
 export interface Awaiting {
   /** The decision; `resume` where the answer is to resume the session. */
   readonly id: string;
-  readonly about: DecisionSubject | 'quarantine';
+  readonly about: DecisionSubject | 'quarantine' | 'budget';
   readonly effect: EffectId | null;
   /** What is asked, in words. */
   readonly question: string;
@@ -39,7 +40,13 @@ export interface Awaiting {
 export function awaiting(s: State): readonly Awaiting[] {
   const { quarantine, status } = s.lifetime;
   const asked = openDecisions(s).map((decision) => ofDecision(s, decision));
-  return quarantine === null || status === 'stopped' ? asked : [...asked, ofQuarantine(s, quarantine)];
+  const { exhausted } = s.budget;
+  if (status === 'stopped') return asked;
+  return [
+    ...asked,
+    ...(quarantine === null ? [] : [ofQuarantine(s, quarantine)]),
+    ...(exhausted === null ? [] : [ofBudget(s, exhausted)]),
+  ];
 }
 
 function ofDecision(s: State, decision: Decision): Awaiting {
@@ -95,19 +102,27 @@ function consequence(about: DecisionSubject, answer: DecisionAnswer): string {
   }
 }
 
+/** What is answered by going on. */
+const RESUMING = {
+  ...{ id: 'resume', effect: null, choices: [], action: null, digest: null, expiresAt: null },
+};
+
 const ofQuarantine = (s: State, quarantine: string): Awaiting => ({
-  ...{
-    id: 'resume',
-    about: 'quarantine',
-    effect: null,
-    choices: [],
-    action: null,
-    digest: null,
-    expiresAt: null,
-  },
+  ...RESUMING,
+  about: 'quarantine',
   question: 'Shall this session go on? Workers died over it again and again.',
   why: quarantine,
   evidence: [`${s.lifetime.crashes} workers in a row, the last under epoch ${s.lifetime.epoch}`],
-  since: s.at,
+  since: s.activeAt,
   answers: [{ answer: 'resume', brings: 'it is tried again from where it stands' }],
+});
+
+const ofBudget = (s: State, exhausted: Exhaustion): Awaiting => ({
+  ...RESUMING,
+  about: 'budget',
+  question: 'Shall it go on? It rests on a budget.',
+  why: exhaustionInWords(exhausted),
+  evidence: [`spent so far: ${spentInWords(s.budget.spent)}`],
+  since: s.activeAt,
+  answers: [{ answer: 'resume', brings: 'it tries again from that very step; raise the budget before' }],
 });

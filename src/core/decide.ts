@@ -4,6 +4,7 @@
  */
 
 import { oneLine } from '../lib/text.ts';
+import { type BudgetChange, type Budgets, changed, NO_BUDGETS, WHATS } from './budget.ts';
 import { OutlastError } from './error.ts';
 import type { DecisionAnswer, EventBody, Limits } from './event.ts';
 import type { FileRef } from './file.ts';
@@ -23,15 +24,20 @@ export interface Contract {
   readonly tools: readonly string[];
   readonly limits: Limits;
   readonly seed: number;
+  readonly budget?: Budgets;
 }
 
 const MESSAGE_MAX = 200_000;
 
 export function start(contract: Contract): readonly EventBody[] {
-  const { message, images = [], title, ...rest } = contract;
+  const { message, images = [], title, budget = NO_BUDGETS, ...rest } = contract;
+  checkLimits(budget.turn, budget.session);
   checkText(message);
   return [
-    { kind: 'session.started', ...rest, objective: message, title: title ?? oneLine(message, 60) },
+    {
+      kind: 'session.started',
+      ...{ ...rest, budget, objective: message, title: title ?? oneLine(message, 60) },
+    },
     {
       kind: 'message.accepted',
       message: 'm1' as MessageId,
@@ -90,7 +96,8 @@ export function send(
 /** The rule that applies to a message accepted in this state, in words. */
 export function ruleOf(s: State, when: When): string {
   const held = s.lifetime.quarantine !== null || s.lifetime.status === 'paused';
-  const prefix = held ? 'waits until the session is resumed, then ' : '';
+  const rests = s.budget.exhausted !== null ? 'waits until its budget is raised, then ' : '';
+  const prefix = held ? 'waits until the session is resumed, then ' : rests;
   const following = `starts turn ${(s.turn?.number ?? s.turns) + 1}`;
   if (!s.turn) {
     const reopens = phase(s) === 'completed' ? 'reopens, ' : '';
@@ -103,7 +110,7 @@ export function ruleOf(s: State, when: When): string {
       ? `joins turn ${s.turn.number} at once, with decision ${decision.id} still open`
       : `waits for decision ${decision.id}, then joins turn ${s.turn.number}`;
   }
-  if (when === 'now' && s.turn.step.phase === 'generating') {
+  if (when === 'now' && s.turn.step.phase === 'generating' && rests === '') {
     return `${prefix}joins turn ${s.turn.number} at once: the generation starts again`;
   }
   return `${prefix}joins turn ${s.turn.number} at its next step, or ${following} if this step is its last`;
@@ -116,8 +123,41 @@ export function pause(s: State, by: string): readonly EventBody[] {
 
 export function resume(s: State, by: string): readonly EventBody[] {
   refuseStopped(s);
-  const held = s.lifetime.status === 'paused' || s.lifetime.quarantine !== null;
+  const { lifetime, budget } = s;
+  const held = lifetime.status === 'paused' || lifetime.quarantine !== null || budget.exhausted !== null;
   return held ? [{ kind: 'session.resumed', by }] : [];
+}
+
+export interface BudgetChanges {
+  readonly turn?: BudgetChange;
+  readonly session?: BudgetChange;
+}
+
+/** New limits, in every state. A turn that rests on a budget tries again, also when nothing has changed. */
+export function setBudget(s: State, changes: BudgetChanges, by: string): readonly EventBody[] {
+  refuseForeign(s);
+  const { limits, exhausted } = s.budget;
+  const turn = changed(limits.turn, changes.turn ?? {});
+  const session = changed(limits.session, changes.session ?? {});
+  checkLimits(turn, session);
+  const isSame = WHATS.every(
+    (what) => turn[what] === limits.turn[what] && session[what] === limits.session[what],
+  );
+  return isSame && exhausted === null ? [] : [{ kind: 'budget.set', turn, session, by }];
+}
+
+/** Throws `budget.invalid` unless each limit is a whole number from 0 up. */
+export function checkLimits(...budgets: readonly BudgetChange[]): void {
+  const isWrong = (limit: number | null | undefined): boolean =>
+    limit !== undefined && limit !== null && !(Number.isSafeInteger(limit) && limit >= 0);
+  if (!budgets.some((budget) => Object.values(budget).some(isWrong))) return;
+  throw new OutlastError(
+    'budget.invalid',
+    'A limit is a whole number from 0 up; money is in micro-dollars.',
+    {
+      next: 'one dollar is { microUsd: 1_000_000 }; on the command line usd=1',
+    },
+  );
 }
 
 export function interrupt(s: State, by: string): readonly EventBody[] {

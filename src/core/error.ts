@@ -23,6 +23,7 @@ export const ERRORS = {
   'decision.stale': 'stop',
   'policy.invalid': 'stop',
   'turn.none': 'stop',
+  'budget.invalid': 'stop',
   'request.invalid': 'stop',
   'route.unknown': 'stop',
   'cursor.stale': 'retry',

@@ -8,6 +8,7 @@
  */
 
 import type { Json } from '../lib/json.ts';
+import type { Budget, Budgets, Cost, Exhaustion } from './budget.ts';
 import type { Capability, Evidence, Finding, Outcome } from './capability.ts';
 import type { Claim } from './claims.ts';
 import type { FileRef } from './file.ts';
@@ -123,6 +124,8 @@ export type EventBody =
       readonly limits: Limits;
       /** Seed of the sandbox's random numbers. */
       readonly seed: number;
+      /** Since version 2. */
+      readonly budget: Budgets;
     }
   | { readonly kind: 'session.paused'; readonly by: string }
   | { readonly kind: 'session.resumed'; readonly by: string }
@@ -181,6 +184,10 @@ export type EventBody =
       readonly parts: readonly Part[];
       readonly finish: Finish;
       readonly usage: Usage;
+      /** Since version 3; null when no price is known. */
+      readonly cost: Cost | null;
+      /** How long the call took; 0 in older versions. */
+      readonly ms: number;
     }
   | {
       readonly kind: 'model.failed';
@@ -224,6 +231,16 @@ export type EventBody =
       readonly claims: readonly Claim[];
     }
   | { readonly kind: 'turn.interrupted'; readonly turn: number; readonly by: string }
+  // ── budgets ──────────────────────────────────────────────────────────────────────────────────────────────
+  /** All limits as they are from here on. */
+  | { readonly kind: 'budget.set'; readonly turn: Budget; readonly session: Budget; readonly by: string }
+  | ({
+      readonly kind: 'budget.exhausted';
+      readonly turn: number;
+      readonly step: number;
+      /** A call that was cut off at what was left; nothing of its reply is used. Null as a rule: none was made. */
+      readonly cut: { readonly usage: Usage; readonly cost: Cost | null; readonly ms: number } | null;
+    } & Exhaustion)
   // ── effects: the ledger ──────────────────────────────────────────────────────────────────────────────────
   | {
       readonly kind: 'effect.intended';
@@ -399,6 +416,8 @@ export const AUTHORITY = {
   'response.surfaced': 'choice',
   'turn.failed': 'choice',
   'turn.interrupted': 'input',
+  'budget.set': 'input',
+  'budget.exhausted': 'fact',
   'effect.intended': 'choice',
   'effect.refused': 'choice',
   'effect.dispatched': 'choice',
@@ -428,6 +447,7 @@ export const VERSIONS: Readonly<Record<EventKind, number>> = {
   'message.accepted': 2,
   'response.surfaced': 2,
   'turn.failed': 2,
-  /** Version 2 has parts of the kinds `file` and `source`. */
-  'model.completed': 2,
+  'session.started': 2,
+  /** Version 2 has parts of the kinds `file` and `source`, version 3 what it cost. */
+  'model.completed': 3,
 };

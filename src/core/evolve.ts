@@ -5,9 +5,11 @@
  */
 
 import { unreachable } from '../lib/assert.ts';
+import { NO_BUDGETS, NOTHING_SPENT } from './budget.ts';
 import type { Event, ForeignEvent } from './event.ts';
 import { DEFAULT_LIMITS } from './event.ts';
 import { noCounters, type Owner } from './ids.ts';
+import * as budget from './slices/budget.ts';
 import * as decision from './slices/decision.ts';
 import * as effect from './slices/effect.ts';
 import * as fork from './slices/fork.ts';
@@ -34,6 +36,7 @@ export const initialState: State = {
     seed: 0,
     startedAt: 0,
   },
+  budget: { limits: NO_BUDGETS, spent: NOTHING_SPENT, exhausted: null },
   lifetime: { status: 'open', stoppingAt: null, quarantine: null, epoch: 0, acquiredAt: 0, crashes: 0 },
   fork: null,
   inbox: { unread: [], receipts: {} },
@@ -123,6 +126,10 @@ function transition(s: State, e: Event | ForeignEvent): State {
       return turn.failed(s, e);
     case 'turn.interrupted':
       return turn.interrupted(s, e);
+    case 'budget.set':
+      return budget.set(s, e);
+    case 'budget.exhausted':
+      return budget.exhausted(s, e);
     case 'effect.intended':
       return effect.intended(s, e);
     case 'effect.refused':

@@ -56,6 +56,8 @@ export class InvariantChecker {
   /** Digests of all heaps that were committed. */
   private readonly heaps = new Set<string>();
   private parked = true;
+  /** The open turn rests on a budget. */
+  private rests = false;
 
   check(event: Event | ForeignEvent): readonly Violation[] {
     const before = this.violations.length;
@@ -103,17 +105,34 @@ export class InvariantChecker {
       case 'step.started':
         this.expect(e.turn === this.turn, 'step.turn', e, `step of turn ${e.turn}, open is ${this.turn}`);
         this.expect(e.step === this.step + 1, 'step.order', e, `step ${e.step} after ${this.step}`);
+        this.expect(!this.rests, 'budget.rests', e, 'a step while its turn rests on a budget');
         this.step = e.step;
         return;
       case 'response.surfaced':
       case 'turn.failed':
         this.expect(e.turn === this.turn, 'turn.end', e, `end of turn ${e.turn}, open is ${this.turn}`);
+        this.expect(!this.rests, 'budget.rests', e, 'an end of a turn that rests on a budget');
         this.turn = null;
         return;
       case 'turn.interrupted':
         if (e.turn === this.turn) this.turn = null;
+        this.rests = false;
+        return;
+      case 'budget.exhausted':
+        this.expect(
+          e.turn === this.turn && e.step === this.step,
+          'budget.step',
+          e,
+          'it rests outside its step',
+        );
+        this.rests = true;
+        return;
+      case 'budget.set':
+      case 'session.resumed':
+        this.rests = false;
         return;
       case 'model.completed':
+        this.expect(!this.rests, 'budget.rests', e, 'a reply while its turn rests on a budget');
         this.expect(e.turn === this.turn && e.step === this.step, 'model.step', e, 'reply outside its step');
         return;
       case 'effect.intended':
@@ -207,6 +226,7 @@ export class InvariantChecker {
         return;
       case 'session.stopping':
         this.turn = null;
+        this.rests = false;
         return;
       case 'session.stopped':
         this.stopped = true;

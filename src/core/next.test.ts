@@ -74,6 +74,8 @@ describe('a turn', () => {
       parts: [],
       finish: 'refusal',
       usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0 },
+      cost: null,
+      ms: 0,
     });
     expect(next(s.state, 0).choices).toMatchObject([{ kind: 'turn.failed', code: 'model.refused' }]);
   });

@@ -10,6 +10,7 @@
 
 import { unreachable } from '../lib/assert.ts';
 import { approvalOf, mayPass } from './approval.ts';
+import { tripped, trippedInWords } from './breaker.ts';
 import { writes } from './capability.ts';
 import { claims } from './claims.ts';
 import type { Awaited, EventBody } from './event.ts';
@@ -191,7 +192,8 @@ function mustOpen(s: State, now: number): boolean {
   if (waiting) return true;
   // With a turn open the heap is looked at first: the model must hear what was lost before it speaks. A turn that waits
   // for so long that it is parked opens nothing until it goes on.
-  const sleeps = s.turn?.step.phase === 'acting' && (s.heap.parked || now >= parkingAt(s));
+  const rests = s.turn?.step.phase === 'acting' || s.budget.exhausted !== null;
+  const sleeps = rests && (s.heap.parked || now >= parkingAt(s));
   return s.turn !== null && !sleeps && s.heap.chain !== null;
 }
 
@@ -250,6 +252,8 @@ function generating(
   step: Extract<Step, { phase: 'generating' }>,
   now: number,
 ): Next {
+  // Nothing is called, and whatever comes in waits, until somebody changes a limit or resumes.
+  if (s.budget.exhausted !== null) return REST;
   if (s.inbox.unread.some((message) => message.when === 'now')) {
     return startStep(s, number, step.number + 1, forThisTurn(s));
   }
@@ -275,6 +279,8 @@ function acting(s: State, number: number, step: Extract<Step, { phase: 'acting' 
     return choose({ kind: 'progress.noted', turn: number, step: step.number, text, origin: null });
   }
   if (step.calls.every((call) => call.state === 'answered')) {
+    const failing = s.turn && tripped(s.turn.failing, step.calls);
+    if (failing) return fail(s, number, 'breaker.tripped', trippedInWords(failing));
     return startStep(s, number, step.number + 1, forThisTurn(s));
   }
   const asked = step.calls.filter((call) => call.state === 'asked');

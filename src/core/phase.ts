@@ -24,6 +24,7 @@ export function phase(s: State): Phase {
   const { choices, calls } = work(s, s.at);
   // Also without a turn: what a cell left in the background goes on, and the log moves by itself.
   if (choices.length > 0 || calls.length > 0 || isClearingUp(s)) return 'working';
+  if (s.budget.exhausted !== null) return 'paused';
   if (s.turn === null && s.inbox.unread.length === 0) return atRest(s);
   if (openDecisions(s).length > 0) return 'awaiting_decision';
   const waitsForTimer =

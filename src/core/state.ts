@@ -7,6 +7,8 @@
  */
 
 import type { Json } from '../lib/json.ts';
+import type { Failing } from './breaker.ts';
+import type { Budgets, Exhaustion, Spent } from './budget.ts';
 import type { Capability, Evidence, Outcome } from './capability.ts';
 import type {
   DecisionAnswer,
@@ -39,6 +41,7 @@ export interface State {
   readonly activeAt: number;
   readonly counters: Counters;
   readonly contract: Contract;
+  readonly budget: BudgetState;
   readonly lifetime: Lifetime;
   /** Where it was forked from; null for a session that was started. */
   readonly fork: Fork | null;
@@ -75,6 +78,14 @@ export interface Contract {
   readonly limits: Limits;
   readonly seed: number;
   readonly startedAt: number;
+}
+
+export interface BudgetState {
+  readonly limits: Budgets;
+  /** Of the whole session, as far as the log knows. */
+  readonly spent: Spent;
+  /** What the open turn rests on; null while it rests on no budget. */
+  readonly exhausted: Exhaustion | null;
 }
 
 export interface Lifetime {
@@ -117,6 +128,9 @@ export interface OpenTurn {
   readonly answers: readonly MessageId[];
   /** Steps taken in this turn. */
   readonly steps: number;
+  readonly spent: Spent;
+  /** Calls that failed in this turn, again and again. */
+  readonly failing: Failing;
   readonly step: Step;
 }
 

@@ -6,6 +6,7 @@
  */
 
 import { isRecord } from '../lib/json.ts';
+import { NO_BUDGETS } from './budget.ts';
 import { OutlastError } from './error.ts';
 import {
   AUTHORITY,
@@ -29,6 +30,8 @@ type Upcast = (body: Record<string, unknown>) => Record<string, unknown>;
 
 /** `UPCASTS[kind][v]` turns a body of version v into one of version v + 1. */
 const UPCASTS: Partial<Record<EventKind, Readonly<Record<number, Upcast>>>> = {
+  'session.started': { 1: (body) => ({ ...body, budget: NO_BUDGETS }) },
+  'model.completed': { 2: (body) => ({ ...body, cost: null, ms: 0 }) },
   'progress.noted': { 1: (body) => ({ ...body, origin: null }) },
   'decision.requested': {
     1: (body) => ({ ...body, origin: null, choices: [] }),

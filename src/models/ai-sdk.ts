@@ -27,6 +27,7 @@ export interface CallOptions {
   prompt: PromptMessage[];
   tools?: FunctionTool[];
   abortSignal?: AbortSignal;
+  maxOutputTokens?: number;
   providerOptions?: ProviderOptions;
 }
 

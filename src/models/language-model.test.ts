@@ -49,6 +49,15 @@ const failure = (answer: Promise<unknown>): Promise<ModelError> =>
   );
 
 describe('languageModel', () => {
+  it('bounds the output of a call when it is told to, and leaves it to the provider otherwise', async () => {
+    const model = fake([text('hi'), stop]);
+    const { generate } = languageModel(model, { name: 'a/b' });
+    await generate(request, { signal: never, maxOutputTokens: 2_048 });
+    await generate(request, { signal: never });
+    expect(model.calls.map((call) => call.maxOutputTokens)).toEqual([2_048, undefined]);
+    expect(model.calls[1]).not.toHaveProperty('maxOutputTokens');
+  });
+
   it('L1 ends when it is aborted, also if the provider never listens', async () => {
     const model = fake([text('so far')], { open: true });
     const abort = new AbortController();

@@ -46,13 +46,14 @@ async function generate(
   model: LanguageModelLike,
   settings: LanguageModelSettings,
   request: ModelRequest,
-  { signal, onText }: GenerateOptions,
+  { signal, onText, maxOutputTokens }: GenerateOptions,
 ): Promise<ModelReply> {
   const { name, secrets = [], clock = systemClock } = settings;
   const draft = newDraft();
+  const bound = maxOutputTokens === undefined ? {} : { maxOutputTokens };
   let streaming = false;
   try {
-    for await (const part of stream(model, callOptions(model, settings, request), signal)) {
+    for await (const part of stream(model, { ...callOptions(model, settings, request), ...bound }, signal)) {
       streaming = true;
       if (part.type === 'error') throw part.error;
       take(draft, part);

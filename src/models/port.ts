@@ -6,6 +6,7 @@
  * M3  When `signal` aborts, `generate` rejects soon with `ModelError` of code `aborted` and the text so far.
  */
 
+import type { Cost } from '../core/budget.ts';
 import type { Finish, ModelRequest, RequestPart, ToolCallPart, Usage } from '../core/message.ts';
 
 /**
@@ -33,6 +34,14 @@ export interface GenerateOptions {
   readonly signal: AbortSignal;
   /** Text as it is written, for people who watch. Not durable. */
   readonly onText?: (delta: string) => void;
+  /** The most that the reply may have; then it ends with `length`. Only given when a budget asks for it. */
+  readonly maxOutputTokens?: number;
+}
+
+/** What calls cost. */
+export interface Prices {
+  /** For `provider/model`; null when no price is known, which does not mean that it is free. */
+  price(model: string, usage: Usage): Promise<Cost | null>;
 }
 
 export type ModelErrorCode =

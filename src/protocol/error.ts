@@ -27,6 +27,7 @@ export const STATUS = {
   'decision.stale': 409,
   'policy.invalid': 400,
   'turn.none': 409,
+  'budget.invalid': 400,
   'request.invalid': 400,
   'cursor.stale': 410,
   'route.unknown': 404,

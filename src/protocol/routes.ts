@@ -7,6 +7,7 @@
 
 import type { z } from 'zod';
 import type { Event, ForeignEvent } from '../core/event.ts';
+import * as budget from './budget.ts';
 import * as schema from './schema.ts';
 
 export interface Route {
@@ -99,6 +100,26 @@ export const ROUTES = {
     answer: schema.forked,
     status: 201,
     keyed: 'log',
+  },
+  setBudget: {
+    ...post,
+    path: '/v1/sessions/:id/budget',
+    summary: 'Raise or lower what a session may use. One that rests on a budget tries again, enough or not.',
+    body: budget.budgetBody,
+    answer: schema.phaseAnswer,
+  },
+  ownerBudget: {
+    ...get,
+    path: '/v1/budget',
+    summary: 'What all your sessions together may use, and have used.',
+    answer: budget.ownerBudget,
+  },
+  setOwnerBudget: {
+    ...post,
+    path: '/v1/budget',
+    summary: 'Change that. Sessions that rest on it try again.',
+    body: budget.ownerBudgetBody,
+    answer: budget.ownerBudget,
   },
   verify: {
     ...post,

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { AUTHORITY } from '../core/event.ts';
 import { FILE_BYTES, IMAGE_TYPES, MESSAGE_IMAGES, SHOWN_BYTES, sizeOf } from '../core/file.ts';
 import { fromBase64 } from '../lib/base64.ts';
+import { sessionBudget, startBudget } from './budget.ts';
 
 const list = <Item extends z.ZodType>(item: Item) => z.array(item).readonly();
 const count = z.int().min(0);
@@ -69,6 +70,7 @@ export const startBody = z.strictObject({
   persist: z.boolean().default(false).describe('Keep the session open after its first response.'),
   title: z.string().min(1).max(200).optional(),
   limits: limits.optional(),
+  budget: startBudget,
 });
 
 export const sendBody = z.strictObject({
@@ -256,6 +258,7 @@ export const inspection = z.object({
   residency,
   reason: z.string().nullable().describe('Why it rests, when that is not plain from the phase.'),
   model: z.string(),
+  budget: sessionBudget,
   startedAt: z.number(),
   updatedAt: z.number(),
   head: count,
@@ -292,7 +295,7 @@ export const inbox = z.object({
       session: z.string(),
       title: z.string(),
       id: z.string().describe('The decision; `resume` where the answer is to resume the session.'),
-      about: z.enum(['approval', 'unknown', 'question', 'quarantine']),
+      about: z.enum(['approval', 'unknown', 'question', 'quarantine', 'budget']),
       effect: z.string().nullable(),
       question: z.string(),
       why: z.string(),

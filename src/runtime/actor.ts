@@ -82,6 +82,7 @@ class Actor {
   private readonly running = new Map<string, Running>();
   private readonly finished: { key: string; performed: Performed | null; error: unknown }[] = [];
   private leaseEnds: number;
+  private modelCalls = 0;
   private renewing = false;
   private rang = false;
   private fenced = false;
@@ -99,6 +100,7 @@ class Actor {
       heaps: context.heaps,
       epoch,
       leaseEnds: () => this.leaseEnds,
+      number: () => ++this.modelCalls,
       late: (performed) => this.handIn(performed),
     };
   }

@@ -1,5 +1,6 @@
 /** A session in one look: what the CLI, the console and programs show. Derived from the fold. */
 
+import { type Budgets, exhaustionInWords, type Scope, type Spent, spentInWords } from '../core/budget.ts';
 import type { Capability } from '../core/capability.ts';
 import type { DecisionSubject } from '../core/event.ts';
 import type { SessionId } from '../core/ids.ts';
@@ -25,6 +26,12 @@ export interface Inspection {
   /** Why it rests, when that is not plain from the phase; null otherwise. */
   readonly reason: string | null;
   readonly model: string;
+  /** What it may use, and has used as far as its log knows. Money is in micro-dollars. */
+  readonly budget: Budgets & {
+    readonly spent: Spent;
+    readonly turnSpent: Spent | null;
+    readonly words: string;
+  };
   readonly startedAt: number;
   readonly updatedAt: number;
   readonly head: number;
@@ -91,8 +98,12 @@ export function inspect(id: SessionId, s: State): Inspection {
     persist: contract.persist,
     phase: phase(s),
     residency: residency(s),
-    reason: reasonOf(s),
+    reason: reasonOf(id, s),
     model: contract.model,
+    budget: {
+      ...s.budget.limits,
+      ...{ spent: s.budget.spent, turnSpent: s.turn?.spent ?? null, words: spentInWords(s.budget.spent) },
+    },
     startedAt: contract.startedAt,
     updatedAt: s.activeAt,
     head: s.head,
@@ -148,12 +159,24 @@ function doing(s: State): string {
   return running.length === 0 ? 'answering' : running.join(', ');
 }
 
-function reasonOf(s: State): string | null {
+const RAISE: Record<Scope, (id: SessionId) => string> = {
+  turn: (id) => `outlast budget ${id} --turn usd=…`,
+  session: (id) => `outlast budget ${id} usd=…`,
+  owner: () => 'outlast budget --owner-set usd=…',
+};
+
+function reasonOf(id: SessionId, s: State): string | null {
   const { quarantine, status } = s.lifetime;
   if (quarantine !== null) return `${quarantine} Look at it, then resume.`;
   const foreign = s.foreign[0];
   if (foreign)
     return `A newer version wrote ${foreign.kind} at ${foreign.seq}; this version does not run it.`;
+  const { exhausted } = s.budget;
+  if (exhausted !== null) {
+    const what = { microUsd: 'usd', tokens: 'tokens', steps: 'steps', ms: 'minutes' }[exhausted.what];
+    const raise = RAISE[exhausted.scope](id).replace('usd', what);
+    return `${exhaustionInWords(exhausted)} Raise it: ${raise}, or interrupt the turn.`;
+  }
   if (status === 'stopping')
     return `Live resources are going; at most ${STOP_GRACE_MS / 1_000} s for requests in flight.`;
   if (s.lastTurn?.end === 'failed' && !s.turn) return s.lastTurn.text;

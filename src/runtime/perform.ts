@@ -20,10 +20,11 @@ import { NotSent, type RunContext, type Tool } from '../tools/port.ts';
 import { openFile, withFiles } from './files.ts';
 import type { Based, Heaps, Opened } from './heaps.ts';
 import { inputOf } from './journal.ts';
+import { type Metered, metered } from './meter.ts';
 import type { Ports } from './ports.ts';
 
 export type Performed =
-  | { readonly do: 'generate'; readonly call: Of<'generate'>; readonly reply: ModelReply | ModelError }
+  | { readonly do: 'generate'; readonly call: Of<'generate'>; readonly came: Metered }
   | { readonly do: 'call'; readonly call: Of<'call'>; readonly outcome: Outcome | Unsent }
   | { readonly do: 'query'; readonly call: Of<'query'>; readonly finding: Finding }
   | { readonly do: 'audit'; readonly call: Of<'audit'>; readonly audit: Audit }
@@ -47,6 +48,8 @@ export interface Performer {
   /** The lease that this holder acts under, and when it ends on the monotonic clock. */
   readonly epoch: number;
   readonly leaseEnds: () => number;
+  /** 1, 2, 3 … under this epoch: no two model calls have the same. */
+  readonly number: () => number;
   /** Takes an answer that came after its time limit: its call has been recorded as unknown. */
   readonly late: (performed: Performed) => void;
 }
@@ -56,7 +59,7 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
     by.heaps.apply(by.session, s, inputOf(s, { moved }), halt.signal);
   switch (call.do) {
     case 'generate':
-      return { do: 'generate', call, reply: await generate(s, by, halt) };
+      return { do: 'generate', call, came: await generate(s, call, by, halt) };
     case 'call':
       return { do: 'call', call, outcome: await runEffect(s, call, by, halt) };
     case 'query':
@@ -83,30 +86,27 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
   }
 }
 
-async function generate(s: State, by: Performer, halt: Abort): Promise<ModelReply | ModelError> {
+async function generate(s: State, call: Of<'generate'>, by: Performer, halt: Abort): Promise<Metered> {
   const { model, tools, briefing, bell } = by.ports;
   const view = buildRequest(s, { tools: tools.specs, briefing });
   const where = { session: by.session, lineage: lineageOf(s, by.session) };
   const request = await withFiles(view, (file) => openFile(where, file, by.ports));
   const onText = (delta: string) => bell.whisper(by.session, delta);
-  const reply = await withTimeout<ModelReply | ModelError>(
-    s.contract.limits.modelTimeoutMs,
-    by,
-    halt,
-    { expired: NO_ANSWER },
-    async (limit) => {
+  return metered(s, call, request, by, halt, async ({ ms, ...bound }) => {
+    const expired = { expired: NO_ANSWER };
+    const reply = await withTimeout<ModelReply | ModelError>(ms, by, halt, expired, async (limit) => {
       try {
-        return await model.generate(request, { signal: limit.signal, onText });
+        return await model.generate(request, { signal: limit.signal, onText, ...bound });
       } catch (error) {
         if (error instanceof ModelError) return error;
         const code = limit.aborted ? 'aborted' : 'failed';
         return new ModelError(code, messageOf(error), { retry: false, cause: error });
       }
-    },
-  );
-  // Our own time limit aborts the call as well, and is no wish of a person.
-  const timedOut = reply instanceof ModelError && reply.code === 'aborted' && !halt.aborted;
-  return timedOut ? NO_ANSWER : reply;
+    });
+    // Our own time limit aborts the call as well, and is no wish of a person.
+    const timedOut = reply instanceof ModelError && reply.code === 'aborted' && !halt.aborted;
+    return timedOut ? NO_ANSWER : reply;
+  });
 }
 
 async function runEffect(s: State, call: Of<'call'>, by: Performer, halt: Abort): Promise<Outcome | Unsent> {

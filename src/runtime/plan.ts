@@ -3,6 +3,7 @@
  * so it shares the commit of the asking: nothing is sent here.
  */
 
+import { failures, NONE_FAILING, REFUSED_AFTER, repeatedInWords } from '../core/breaker.ts';
 import { OutlastError } from '../core/error.ts';
 import type { EventBody, Origin } from '../core/event.ts';
 import { type CallId, type CellId, type Counters, mint } from '../core/ids.ts';
@@ -29,6 +30,8 @@ export function planCall(s: State, id: CallId, planner: Planner): readonly Event
   assert(call, 'a call is planned while its step is open');
   const { tool: name, input, broken } = call.part;
   if (broken !== undefined) return [refuse(id, 'call.broken', `This call was not run: ${broken}`)];
+  const failed = failures(s.turn?.failing ?? NONE_FAILING, call.part);
+  if (failed >= REFUSED_AFTER) return [refuse(id, 'call.repeated', repeatedInWords(failed))];
   if (name === CODE) return [planCell(s, id, input, planner.sandbox)];
   const origin: Origin = { by: 'call', call: id };
   const verb = builtIn(name)?.plan(s, origin, input);

@@ -3,7 +3,7 @@
 import type { Policy } from '../core/policy.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Entropy } from '../lib/entropy.ts';
-import type { Model } from '../models/port.ts';
+import type { Model, Prices } from '../models/port.ts';
 import type { Sandbox } from '../sandbox/port.ts';
 import type { Store } from '../store/port.ts';
 import type { Bell } from './bell.ts';
@@ -12,6 +12,7 @@ import type { Registry } from './registry.ts';
 export interface Ports {
   readonly store: Store;
   readonly model: Model;
+  readonly prices: Prices;
   readonly sandbox: Sandbox;
   readonly tools: Registry;
   /** What may be done, what a person is asked about, and what is not done. */

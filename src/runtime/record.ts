@@ -52,19 +52,28 @@ export function record(performed: Performed, s: State, by: Performer): Facts {
   }
 }
 
-function replied({ call, reply }: Extract<Performed, { do: 'generate' }>, s: State, by: Performer): Facts {
+function replied({ call, came }: Extract<Performed, { do: 'generate' }>, s: State, by: Performer): Facts {
   const { turn, step, attempt } = call;
   const current =
     s.turn?.number === turn &&
     s.turn.step.phase === 'generating' &&
     s.turn.step.number === step &&
     s.turn.step.attempt === attempt;
+  if ('exhausted' in came) {
+    const rests = { kind: 'budget.exhausted', turn, step, ...came.exhausted, cut: null } as const;
+    return current ? { events: [rests] } : NOTHING;
+  }
+  const { reply, cost, ms, cut } = came;
   if (!(reply instanceof ModelError)) {
     if (!current) return NOTHING;
     const { finish, usage } = reply;
+    if (cut !== null) {
+      return { events: [{ kind: 'budget.exhausted', turn, step, ...cut, cut: { usage, cost, ms } }] };
+    }
     const { parts, blobs } = partsOf(reply, s, by);
     const { name: model } = by.ports.model;
-    return { events: [{ kind: 'model.completed', turn, step, model, parts, finish, usage }], blobs };
+    const completed = { turn, step, model, parts, finish, usage, cost, ms };
+    return { events: [{ kind: 'model.completed', ...completed }], blobs };
   }
   const { code, message, retry, retryAfterMs, partial } = reply;
   const failed: EventBody = { kind: 'model.failed', turn, step, code, message, retry, retryAfterMs, partial };

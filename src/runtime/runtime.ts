@@ -10,6 +10,7 @@
  * ```
  */
 
+import { type BudgetChange, type Budgets, NO_BUDGETS } from '../core/budget.ts';
 import * as decide from '../core/decide.ts';
 import { OutlastError } from '../core/error.ts';
 import {
@@ -32,7 +33,7 @@ import { decode, encode } from '../core/upcast.ts';
 import { PARK_AFTER_MS } from '../core/upkeep.ts';
 import type { Drive, Driver } from '../driver/port.ts';
 import { assert } from '../lib/assert.ts';
-import type { Blob, Row } from '../store/port.ts';
+import type { Blob, OwnerBudget, Row } from '../store/port.ts';
 import { drive } from './actor.ts';
 import { type Approver, approving } from './approver.ts';
 import { type Asked, ask } from './ask.ts';
@@ -45,6 +46,7 @@ import { type Appended, appendInput, stamp } from './input.ts';
 import { type Inspection, inspect } from './inspect.ts';
 import { Leftovers } from './leftovers.ts';
 import { Log } from './log.ts';
+import { setOwnerBudget } from './owner-budget.ts';
 import type { Ports } from './ports.ts';
 import { states } from './states.ts';
 import { type Verification, verify } from './verify.ts';
@@ -57,6 +59,8 @@ export interface StartRequest {
   readonly persist?: boolean;
   readonly title?: string;
   readonly limits?: Partial<Limits>;
+  /** What turns and the whole session may use; what is not named is not limited. Money is in micro-dollars. */
+  readonly budget?: Partial<Budgets>;
   /** A repeated start with the same key finds the session of the first. */
   readonly key?: string | null;
 }
@@ -109,6 +113,12 @@ export interface Sessions {
   inbox(query?: { after?: string; limit?: number }): Promise<Inbox>;
   /** The whole inbox at once, and again whenever it changes; ends when `signal` aborts. */
   watchInbox(options?: { signal?: AbortSignal }): AsyncGenerator<readonly InboxItem[], void, void>;
+  /** Raises or lowers what a session may use. One that rests on a budget tries again, enough or not. */
+  setBudget(session: string, changes: decide.BudgetChanges): Promise<Phase>;
+  /** What the owner's sessions may use together, and have used. */
+  ownerBudget(): Promise<OwnerBudget>;
+  /** As `setBudget`, for all sessions of the owner together; null lifts all limits. */
+  setOwnerBudget(change: BudgetChange | null): Promise<OwnerBudget>;
   verify(session: string): Promise<Verification>;
   /** What became of each kind of state after the last loss, as far as it is known now. */
   report(session: string): Promise<Report>;
@@ -244,6 +254,7 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context, by: s
         model: ports.model.name,
         tools: ports.tools.names,
         limits: { ...DEFAULT_LIMITS, ...request.limits },
+        budget: { ...NO_BUDGETS, ...request.budget },
         seed: ports.entropy.seed(),
       };
       const now = ports.clock.now();
@@ -362,6 +373,12 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context, by: s
     },
 
     watchInbox: ({ signal } = {}) => watchInbox(owner, { ...ports, stateOf }, signal),
+    setBudget: (id, changes) => phaseAfter(id, (s) => decide.setBudget(s, changes, by)),
+    ownerBudget: () => ports.store.budget(owner),
+    setOwnerBudget: (change) =>
+      setOwnerBudget(owner, change, ports.store, (id) =>
+        input(id, (s) => (s.budget.exhausted?.scope === 'owner' ? decide.setBudget(s, {}, by) : [])),
+      ),
 
     async report(id) {
       return report(await stateOf(await own(id)));

@@ -226,6 +226,47 @@ describe('the calls', () => {
     expect((await http.rested(session)).phase).toBe('completed');
   });
 
+  test('a budget: the session rests and says why, takes a message, and goes on when it is raised', async () => {
+    const budget = { session: { steps: 1 }, turn: { tokens: 1_000_000 } };
+    const id = await http.start('look', { persist: true, budget });
+    const rests = await http.rested(id);
+    expect(rests).toMatchObject({
+      phase: 'paused',
+      reason: expect.stringContaining("The session's budget is used up: 1 model call of 1 model call."),
+      budget: {
+        ...budget,
+        spent: { steps: 1, unpriced: 1 },
+        words: expect.stringContaining('1 call unpriced'),
+      },
+    });
+    const receipt = await http.call('send', id, { message: 'say more' });
+    expect(receipt.rule).toContain('waits until its budget is raised');
+    await http.call('setBudget', id, { session: { steps: null } });
+    expect(await http.rested(id)).toMatchObject({
+      phase: 'awaiting_input',
+      budget: { session: {}, turn: budget.turn },
+    });
+    expect(await refusal(http.post(`/v1/sessions/${id}/budget`, { session: { steps: -1 } }))).toMatchObject({
+      ...{ status: 400, code: 'request.invalid' },
+    });
+    expect(await refusal(http.post(`/v1/sessions/${id}/budget`, { session: { dollars: 1 } }))).toMatchObject({
+      ...{ status: 400, code: 'request.invalid' },
+    });
+  });
+
+  test("an owner's budget bounds all sessions together, and raising it wakes those that rest on it", async () => {
+    expect(await http.call('ownerBudget')).toMatchObject({ limits: {}, spent: { steps: 0 } });
+    await http.call('setOwnerBudget', '', { limits: { steps: 1 } });
+    const ids = [await http.start('say one'), await http.start('say two')];
+    const phases = [(await http.rested(ids[0] ?? '')).phase, (await http.rested(ids[1] ?? '')).phase];
+    expect(phases.sort()).toEqual(['awaiting_input', 'paused']);
+    expect(await http.call('setOwnerBudget', '', { limits: null })).toMatchObject({
+      limits: {},
+      spent: { steps: 1 },
+    });
+    for (const id of ids) expect((await http.rested(id)).phase).toBe('awaiting_input');
+  });
+
   test('verify checks the log', async () => {
     const id = await http.start('say hello');
     await http.rested(id);

@@ -3,6 +3,7 @@
  * known, and what goes out has the shape of the table, or this file does not compile.
  */
 
+import { type Spent, spentInWords } from '../core/budget.ts';
 import type { AnswerOf, BodyOf, QueryOf, RouteId } from '../protocol/routes.ts';
 import type * as schema from '../protocol/schema.ts';
 import type { Sessions } from '../runtime/runtime.ts';
@@ -24,7 +25,7 @@ export interface Call<Id extends RouteId> {
 export type Handlers = { readonly [Id in RouteId]: (call: Call<Id>) => Promise<AnswerOf<Id>> };
 
 export const handlers: Handlers = {
-  start: ({ sessions, key, body: { message, images, persist, title, limits } }) =>
+  start: ({ sessions, key, body: { message, images, persist, title, limits, budget } }) =>
     sessions.start({
       message,
       ...(images === undefined ? {} : { images }),
@@ -32,6 +33,7 @@ export const handlers: Handlers = {
       key,
       ...(title === undefined ? {} : { title }),
       ...(limits === undefined ? {} : { limits: given(limits) }),
+      budget: { turn: given(budget?.turn ?? {}), session: given(budget?.session ?? {}) },
     }),
 
   async list({ sessions, query: { phase, after, limit } }) {
@@ -76,6 +78,14 @@ export const handlers: Handlers = {
 
   inbox: ({ sessions, query: { after, limit } }) =>
     sessions.inbox({ limit, ...(after === undefined ? {} : { after }) }),
+  setBudget: async ({ sessions, id, body: { turn, session } }) => ({
+    session: id,
+    phase: await sessions.setBudget(id, { turn: given(turn ?? {}), session: given(session ?? {}) }),
+  }),
+  ownerBudget: async ({ sessions }) => inWords(await sessions.ownerBudget()),
+  setOwnerBudget: async ({ sessions, body: { limits } }) =>
+    inWords(await sessions.setOwnerBudget(limits && given(limits))),
+
   verify: ({ sessions, id }) => sessions.verify(id),
   report: ({ sessions, id }) => sessions.report(id),
 
@@ -90,11 +100,16 @@ export const handlers: Handlers = {
   health: async ({ health }) => health,
 };
 
+const inWords = <Budget extends { readonly spent: Spent }>(budget: Budget) => ({
+  ...budget,
+  words: spentInWords(budget.spent),
+});
+
 /** Members that were left out are left out: the runtime's defaults apply to them. */
 function given<Limits extends object>(
   limits: Limits,
-): { [Name in keyof Limits]?: NonNullable<Limits[Name]> } {
+): { [Name in keyof Limits]?: Exclude<Limits[Name], undefined> } {
   return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)) as {
-    [Name in keyof Limits]?: NonNullable<Limits[Name]>;
+    [Name in keyof Limits]?: Exclude<Limits[Name], undefined>;
   };
 }

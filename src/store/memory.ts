@@ -8,11 +8,22 @@
  * It outlives `close`: a simulated machine dies and the next one opens the same store.
  */
 
-import type { BlobRef, SessionId } from '../core/ids.ts';
+import type { BlobRef, Owner, SessionId } from '../core/ids.ts';
 import { assert } from '../lib/assert.ts';
 import type { Clock } from '../lib/clock.ts';
 import { awaitingIn, blobMissing, checkBlob, checkCommit, sessionUnknown } from './check.ts';
-import type { Acquired, Commit, CommitResult, ListQuery, Row, Store, StoredEvent, Summary } from './port.ts';
+import { type Account, type Books, EMPTY_OWNER, type Entered, type Hold, reserve, settle } from './ledger.ts';
+import type {
+  Acquired,
+  Commit,
+  CommitResult,
+  ListQuery,
+  OwnerBudget,
+  Row,
+  Store,
+  StoredEvent,
+  Summary,
+} from './port.ts';
 
 export interface MemoryStore extends Store {
   /** The word of whoever watches the workers: `holder` is dead, or all are. Their leases fall to the next who asks. */
@@ -39,6 +50,9 @@ interface Kept {
 export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
   const sessions = new Map<SessionId, Kept>();
   const starts = new Map<string, SessionId>();
+  const owners = new Map<Owner, OwnerBudget>();
+  const accounts = new Map<string, Account>();
+  const holds = new Map<string, Hold>();
 
   return {
     async commit(commit) {
@@ -118,6 +132,27 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
       kept.clean = true;
     },
 
+    async budget(owner) {
+      return owners.get(owner) ?? EMPTY_OWNER;
+    },
+
+    async setBudget(owner, limits) {
+      owners.set(owner, { ...(owners.get(owner) ?? EMPTY_OWNER), limits: limits ?? {} });
+    },
+
+    async reserve(asked) {
+      const { owner, session, key } = asked;
+      const { result, entered } = reserve(books(owner, key, session), asked);
+      if (entered) enter(owner, key, session, entered);
+      return result;
+    },
+
+    async settle(owner, key, actual) {
+      const hold = holds.get(key);
+      const entered = hold ? settle(books(owner, key, hold.session), actual) : null;
+      if (hold && entered) enter(owner, key, hold.session, entered);
+    },
+
     async close() {},
 
     bury(holder) {
@@ -126,6 +161,21 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
       }
     },
   };
+
+  function books(owner: Owner, key: string, session: string): Books {
+    return {
+      owner: owners.get(owner) ?? null,
+      account: accounts.get(session) ?? null,
+      hold: holds.get(key) ?? null,
+    };
+  }
+
+  function enter(owner: Owner, key: string, session: string, entered: Entered): void {
+    owners.set(owner, entered.owner);
+    accounts.set(session, entered.account);
+    if (entered.hold) holds.set(key, entered.hold);
+    else holds.delete(key);
+  }
 
   function refusal(commit: Commit): CommitResult | null {
     const kept = sessions.get(commit.session);

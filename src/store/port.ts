@@ -6,9 +6,12 @@
  * S3  Sequence numbers of a session are 1, 2, 3 … without gap or repeat.
  * S4  Epochs only grow. `acquire` gives a new one; a commit under an older one changes nothing.
  * S5  What `read` returns is exactly what was committed, byte for byte, or an error that says what is readable.
- * S6  A transaction touches one session's rows only.
+ * S6  A transaction touches one session's rows only, and at most the budget of its owner.
+ * S7  A reservation is checked against turn, session and owner, and made, in one: two cannot both take what is left.
+ *     It counts in full until it is settled, for ever if need be; reserving or settling again by its key changes nothing.
  */
 
+import type { Amounts, Budget, Budgets, Exhaustion, Spent } from '../core/budget.ts';
 import type { BlobRef, Owner, SessionId } from '../core/ids.ts';
 import type { Summary } from '../core/phase.ts';
 
@@ -71,6 +74,38 @@ export interface ListQuery {
   readonly limit: number;
 }
 
+/** An owner's own limits, and what all their sessions have used since one of these or the owner had a limit. */
+export interface OwnerBudget {
+  readonly limits: Budget;
+  readonly spent: Spent;
+  /** Of calls that are under way, or came to no end. */
+  readonly held: Amounts;
+}
+
+/** The most that one model call may take. */
+export interface Reservation {
+  readonly owner: Owner;
+  /** Whose budget it is: the session's own. */
+  readonly session: SessionId;
+  readonly turn: number;
+  /** Of this call and of no other. */
+  readonly key: string;
+  /** Money is null where no price is known: then it fits into no budget in money. */
+  readonly amounts: Omit<Amounts, 'microUsd'> & { readonly microUsd: number | null };
+  readonly limits: Budgets;
+  /** What the session's log knows of. */
+  readonly spent: { readonly turn: Spent; readonly session: Spent };
+}
+
+export interface Exhausted extends Exhaustion {
+  readonly status: 'exhausted';
+  /** It would fit, but for what is held for other calls. */
+  readonly isHeld: boolean;
+}
+
+/** `ms`: the time that the call has. */
+export type Reserved = { readonly status: 'granted'; readonly ms: number } | Exhausted;
+
 export interface Store {
   commit(commit: Commit): Promise<CommitResult>;
   /** Events after `after`, in order, at most `limit`. An unknown session has none. */
@@ -94,5 +129,13 @@ export interface Store {
   /** False when another epoch holds the lease by now. */
   renew(session: SessionId, epoch: number, ttlMs: number): Promise<boolean>;
   release(session: SessionId, epoch: number): Promise<void>;
+  /** An owner without any has no limits and nothing spent. Reads only. */
+  budget(owner: Owner): Promise<OwnerBudget>;
+  /** The owner's limits from here on; null lifts all of them. What was spent stays. */
+  setBudget(owner: Owner, limits: Budget | null): Promise<void>;
+  /** S7. */
+  reserve(reservation: Reservation): Promise<Reserved>;
+  /** What it was in the end takes the place of what was reserved. */
+  settle(owner: Owner, key: string, actual: Spent): Promise<void>;
   close(): Promise<void>;
 }

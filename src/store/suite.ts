@@ -7,6 +7,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from './port.ts';
 import { local, sampleBlob, sampleCommit, sampleSummary } from './sample.ts';
+import { budgetSuite } from './suite/budgets.ts';
 import { commitSuite } from './suite/commits.ts';
 import { leaseSuite } from './suite/leases.ts';
 import { readSuite } from './suite/reads.ts';
@@ -60,6 +61,7 @@ export function storeSuite(subject: StoreSubject): void {
     commitSuite(trial);
     readSuite(trial);
     leaseSuite(trial);
+    budgetSuite(trial);
 
     it('S1 everything committed is there after a restart', async ({ skip }) => {
       const blob = sampleBlob(bytes(1000));

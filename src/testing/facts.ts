@@ -7,6 +7,7 @@
  * ```
  */
 
+import type { Budgets } from '../core/budget.ts';
 import type { Capability } from '../core/capability.ts';
 import {
   DEFAULT_LIMITS,
@@ -40,7 +41,7 @@ export interface Sequence {
   readonly state: State;
   event(body: EventBody): Sequence;
   foreign(kind: string): Sequence;
-  started(options?: { persist?: boolean; limits?: Partial<Limits> }): Sequence;
+  started(options?: { persist?: boolean; limits?: Partial<Limits>; budget?: Partial<Budgets> }): Sequence;
   acquired(epoch: number, clean?: boolean): Sequence;
   message(text: string, key?: string | null, when?: 'next' | 'later' | 'now'): Sequence;
   /** A turn with its first step, which reads everything unread. */
@@ -80,7 +81,7 @@ export function sequence(
       model: 'scripted/test',
       parts,
       finish,
-      usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0 },
+      ...{ usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0 }, cost: null, ms: 0 },
     });
   const newest = state.effects.open.at(-1);
 
@@ -89,7 +90,7 @@ export function sequence(
     state,
     event,
     foreign: (original) => add({ kind: 'foreign', original, version: 1, ...stamp }),
-    started: ({ persist = true, limits = {} } = {}) =>
+    started: ({ persist = true, limits = {}, budget = {} } = {}) =>
       event({
         kind: 'session.started',
         owner: 'local' as Owner,
@@ -100,6 +101,7 @@ export function sequence(
         tools: ['code'],
         limits: { ...DEFAULT_LIMITS, ...limits },
         seed: 1,
+        budget: { turn: {}, session: {}, ...budget },
       }),
     acquired: (epoch, clean = true) =>
       event({ kind: 'lease.acquired', epoch, holder: `worker-${epoch}`, clean }),

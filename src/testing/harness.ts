@@ -23,7 +23,13 @@ import { decode } from '../core/upcast.ts';
 import { leaseDriver } from '../driver/leases.ts';
 import { seededEntropy } from '../lib/entropy.ts';
 import { openSeal } from '../lib/seal.ts';
-import { type GenerateOptions, type Model, ModelError, type ModelReply } from '../models/port.ts';
+import {
+  type GenerateOptions,
+  type Model,
+  ModelError,
+  type ModelReply,
+  type Prices,
+} from '../models/port.ts';
 import { toCall } from '../models/prompt.ts';
 import type { Approver } from '../runtime/approver.ts';
 import { localBell } from '../runtime/bell.ts';
@@ -64,6 +70,8 @@ export interface HarnessOptions {
   /** `inlineSandbox()`, say. Without one, cells are refused. */
   readonly sandbox?: Sandbox;
   readonly limits?: Partial<Limits>;
+  /** By default nothing has a price. */
+  readonly prices?: Prices;
   readonly leaseMs?: number;
   /** By default nobody is asked about anything. */
   readonly policy?: Policy;
@@ -156,6 +164,7 @@ export function harness(options: HarnessOptions = {}): Harness {
     const ports: Ports = {
       store: own.port('store', seen),
       model: own.port('model', model),
+      prices: options.prices ?? NO_PRICES,
       sandbox: portsOf(sandbox, own),
       tools: registry([...outside.tools(), ...self.tools].map((tool) => own.port(tool.spec.name, tool))),
       policy,
@@ -408,6 +417,8 @@ async function reply(script: Script, request: ModelRequest, asked: Asked): Promi
   if (given instanceof ModelError) throw given;
   return given;
 }
+
+const NO_PRICES: Prices = { price: async () => null };
 
 const DONE: ModelReply = {
   parts: [{ type: 'text', text: 'done' }],

@@ -9,11 +9,10 @@ import { events, given, instructions, responses, results, sandbox } from './kit.
 const BOB = 'bob' as Owner;
 const UNKNOWN = 'ses_00000000000000000000';
 
+type NoId = 'start' | 'list' | 'inbox' | 'watchInbox' | 'ownerBudget' | 'setOwnerBudget';
+
 /** Every operation that takes a session's id; a new one has to be added here before this compiles. */
-const OPERATIONS: Record<
-  Exclude<keyof Sessions, 'start' | 'list' | 'inbox' | 'watchInbox'>,
-  (of: Sessions, id: string) => unknown
-> = {
+const OPERATIONS: Record<Exclude<keyof Sessions, NoId>, (of: Sessions, id: string) => unknown> = {
   send: (of, id) => of.send(id, 'hello'),
   inspect: (of, id) => of.inspect(id),
   events: (of, id) => of.events(id, 0, 10),
@@ -28,6 +27,7 @@ const OPERATIONS: Record<
   verify: (of, id) => of.verify(id),
   report: (of, id) => of.report(id),
   fork: (of, id) => of.fork(id, { at: 2, key: 'k', message: 'mine now' }),
+  setBudget: (of, id) => of.setBudget(id, { session: { tokens: 1 } }),
   rest: (of, id) => of.rest(id),
 };
 

@@ -73,6 +73,9 @@ describe('help and usage', () => {
     [['inspect', 'last', '--colour']],
     [['stop', 's']],
     [['serve', '--port', 'x']],
+    [['budget', 'last', 'euros=5']],
+    [['budget', 'last', 'usd=-5']],
+    [['start', 'x', '--budget', 'usd']],
   ])('wrong usage is exit code 2 and says what is right: %j', async (args) => {
     const ran = await run(...args, '--json');
     expect(ran.code).toBe(2);
@@ -396,5 +399,35 @@ describe('the other verbs', () => {
     expect((await run('inspect', id)).stdout).toMatch(/known by person: .*the bank has it/);
     const late = await run('decide', id, 'd1', 'not-done', '--json');
     expect([late.code, resultOf(late)]).toMatchObject([4, { error: { code: 'decision.closed' } }]);
+  });
+});
+
+describe('budgets', () => {
+  test('a session rests at its limit, says so, and goes on from there when it is raised', async () => {
+    const started = await run('start', '--persist', '--budget', 'steps=1,minutes=30', 'look', '--json');
+    expect([started.code, started.stderr + started.stdout]).toEqual([
+      1,
+      expect.stringContaining('Raise it: outlast budget'),
+    ]);
+    const session = String(resultOf(started).session);
+    const shown = await run('budget', session, '--json');
+    expect(resultOf(shown)).toMatchObject({
+      phase: 'paused',
+      budget: { session: { steps: 1, ms: 1_800_000 } },
+    });
+    expect((await run('inspect', session)).stdout).toContain('of 1 model call, 30.0 min');
+    await run('budget', session, 'steps=9', '--turn', 'usd=none');
+    await outlast.rest(session);
+    expect(resultOf(await run('budget', session, '--json'))).toMatchObject({
+      ...{ phase: 'awaiting_input', budget: { session: { steps: 9, ms: 1_800_000 }, spent: { steps: 2 } } },
+    });
+  });
+
+  test("the owner's budget is shown, set and lifted", async () => {
+    const set = await run('budget', '--owner-set', 'usd=20.5,tokens=1000', '--json');
+    expect(resultOf(set)).toMatchObject({ limits: { microUsd: 20_500_000, tokens: 1_000 } });
+    expect((await run('budget')).stdout).toContain('$20.50, 1,000 tokens');
+    expect(resultOf(await run('budget', '--owner-set', 'none', '--json'))).toMatchObject({ limits: {} });
+    expect((await run('budget')).stdout).toMatch(/all your sessions +none/);
   });
 });

@@ -71,6 +71,7 @@ export function world(): World {
     {
       store,
       model,
+      prices: { price: async () => null },
       sandbox: noSandbox,
       tools: registry([look, pay, refund]),
       policy,

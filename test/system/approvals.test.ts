@@ -50,6 +50,7 @@ describe('over SQLite, in virtual days', () => {
         store,
         clock,
         policy,
+        prices: { price: async () => null },
         entropy: seededEntropy(3),
         bell: localBell(),
         leaseMs: 15_000,

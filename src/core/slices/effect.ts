@@ -15,6 +15,7 @@ import type { EffectId } from '../ids.ts';
 import type { CallResult } from '../message.ts';
 import type { Verdict } from '../policy.ts';
 import { type Effect, findEffect, type Gate, type State } from '../state.ts';
+import { charged } from './budget.ts';
 import { mootDecisions } from './decision.ts';
 import { answerGuest } from './heap.ts';
 import { reportToSelf } from './inbox.ts';
@@ -107,7 +108,8 @@ export function dispatched(s: State, e: EventOf<'effect.dispatched'>): State {
 const mayStandBeside = ({ capability, status }: Effect): boolean =>
   capability.kind === 'cancelable' && status !== 'intended';
 
-export function settled(s: State, e: EventOf<'effect.settled'>): State {
+export function settled(before: State, e: EventOf<'effect.settled'>): State {
+  const s = timed(before, e);
   const { outcome } = e;
   if (outcome.status !== 'unknown') {
     const isDoubtful = s.effects.open.some(({ id, doubtSince }) => id === e.effect && doubtSince !== null);
@@ -128,6 +130,13 @@ export function settled(s: State, e: EventOf<'effect.settled'>): State {
     failures: effect.failures + 1,
     notBefore: e.at + retryDelay(effect.attempts),
   }));
+}
+
+/** The time that it took, while it was waited for. */
+function timed(s: State, e: EventOf<'effect.settled'>): State {
+  const { dispatch, status } = s.effects.open.find(({ id }) => id === e.effect) ?? { dispatch: null };
+  const isLive = status === 'dispatched' && dispatch?.epoch === s.lifetime.epoch;
+  return isLive && e.at > dispatch.at ? charged(s, { ms: e.at - dispatch.at }) : s;
 }
 
 export function reconciled(s: State, e: EventOf<'effect.reconciled'>): State {

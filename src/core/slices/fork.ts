@@ -9,6 +9,7 @@
  */
 
 import { oneLine } from '../../lib/text.ts';
+import { NOTHING_SPENT } from '../budget.ts';
 import type { Event, EventOf, ForeignEvent, Stamp } from '../event.ts';
 import type { CellId } from '../ids.ts';
 import type { Delivery, Effect, Pending, State } from '../state.ts';
@@ -31,6 +32,8 @@ export function forked(s: State, e: EventOf<'session.forked'>): State {
     fork: { from, head, seq: e.seq, lineage, cells: ended.counters.cell },
     inbox: { unread: [], receipts: {} },
     loss: null,
+    // Its limits are those of the original; what was spent there is not spent again.
+    budget: { ...ended.budget, spent: NOTHING_SPENT, exhausted: null },
     // What the original did is told there; what was left with it is told here, once.
     toldSeq: e.seq - 1,
     heap: { ...ended.heap, opened: null, parked: true, cell: null, suspended: [] },

@@ -7,6 +7,7 @@
 
 import type { EventOf } from '../event.ts';
 import type { State } from '../state.ts';
+import { callLost, isCalling, tryAgain } from './budget.ts';
 import { withdrawQuestions } from './decision.ts';
 import { withdrawUnsent } from './effect.ts';
 import { abortRunningCell } from './heap.ts';
@@ -18,13 +19,14 @@ export function started(s: State, e: EventOf<'session.started'>): State {
   return {
     ...s,
     contract: { owner, persist, objective, title, model, tools, limits, seed, startedAt: e.at },
+    budget: { ...s.budget, limits: e.budget },
   };
 }
 
 export function acquired(s: State, e: EventOf<'lease.acquired'>): State {
   const crashes = e.clean ? s.lifetime.crashes : s.lifetime.crashes + 1;
   const held: State = {
-    ...s,
+    ...(!e.clean && isCalling(s) ? callLost(s) : s),
     lifetime: { ...s.lifetime, epoch: e.epoch, acquiredAt: e.at, crashes },
     heap: { ...s.heap, opened: null },
   };
@@ -42,7 +44,7 @@ export function paused(s: State): State {
 
 export function resumed(s: State): State {
   const status = s.lifetime.status === 'paused' ? 'open' : s.lifetime.status;
-  return { ...s, lifetime: { ...s.lifetime, status, quarantine: null, crashes: 0 } };
+  return { ...tryAgain(s), lifetime: { ...s.lifetime, status, quarantine: null, crashes: 0 } };
 }
 
 export function stopping(s: State, e: EventOf<'session.stopping'>): State {

@@ -6,11 +6,14 @@
  * T3  A failed or interrupted turn ends the turn; everything the session holds stays.
  */
 
+import { counted, NONE_FAILING } from '../breaker.ts';
+import { NOTHING_SPENT } from '../budget.ts';
 import type { EventOf, Stamp } from '../event.ts';
 import { nameOf } from '../file.ts';
 import type { CallId } from '../ids.ts';
 import type { CallResult, Part, ToolCallPart } from '../message.ts';
 import type { Call, Item, Running, State, Step } from '../state.ts';
+import { callLost, chargedCall, tryAgain } from './budget.ts';
 import { withdrawQuestions } from './decision.ts';
 import { doneOutside, withdrawUnsent } from './effect.ts';
 import { abortRunningCell, noted } from './heap.ts';
@@ -23,18 +26,28 @@ export function started(s: State, e: EventOf<'turn.started'>): State {
   return {
     ...s,
     turns: e.turn,
-    turn: { number: e.turn, startedAt: e.at, answers: [], steps: 0, step: { phase: 'starting' } },
+    turn: {
+      number: e.turn,
+      startedAt: e.at,
+      answers: [],
+      steps: 0,
+      spent: NOTHING_SPENT,
+      failing: NONE_FAILING,
+      step: { phase: 'starting' },
+    },
   };
 }
 
 export function stepStarted(s: State, e: EventOf<'step.started'>): State {
   if (!s.turn) return s;
-  const settled = s.turn.step.phase === 'acting' ? pushReply(s, s.turn.step, s.turn.number) : s;
+  const { step: before } = s.turn;
+  const settled = before.phase === 'acting' ? pushReply(s, before, s.turn.number) : s;
   return {
-    ...settled,
+    ...tryAgain(settled),
     turn: {
       ...s.turn,
       steps: s.turn.steps + 1,
+      failing: before.phase === 'acting' ? counted(s.turn.failing, before.calls) : s.turn.failing,
       step: {
         phase: 'generating',
         number: e.step,
@@ -49,15 +62,15 @@ export function stepStarted(s: State, e: EventOf<'step.started'>): State {
 
 export function modelCompleted(s: State, e: EventOf<'model.completed'>): State {
   const calls = e.parts.filter((part): part is ToolCallPart => part.type === 'tool-call');
-  const counted = progressed({
-    ...told(s),
-    counters: { ...s.counters, call: s.counters.call + calls.length },
-  });
-  if (!s.turn) return counted;
+  const after = chargedCall(
+    progressed({ ...told(s), counters: { ...s.counters, call: s.counters.call + calls.length } }),
+    e,
+  );
+  if (!after.turn) return after;
   return {
-    ...counted,
+    ...after,
     turn: {
-      ...s.turn,
+      ...after.turn,
       step: {
         phase: 'acting',
         number: e.step,
@@ -72,7 +85,11 @@ export function modelCompleted(s: State, e: EventOf<'model.completed'>): State {
 
 const BACKOFF_MS = [500, 2_000, 8_000, 30_000];
 
-export function modelFailed(s: State, e: EventOf<'model.failed'>): State {
+/** Ends of a model call after which nobody knows what it cost: it had begun. */
+const BEGUN: ReadonlySet<string> = new Set(['aborted', 'incomplete', 'failed']);
+
+export function modelFailed(before: State, e: EventOf<'model.failed'>): State {
+  const s = BEGUN.has(e.code) ? callLost(before) : before;
   const shown = e.partial.trim() === '' || e.retry ? s : withCutText(s, e.turn, e.step, e.partial);
   if (s.turn?.step.phase !== 'generating' || s.turn.step.number !== e.step) return shown;
   const { step } = s.turn;
@@ -158,7 +175,7 @@ export function failed(s: State, e: EventOf<'turn.failed'>): State {
     e,
   );
   // What a provider did is no business of the model; a history that it refuses must not grow with each refusal.
-  return e.code.startsWith('limit.')
+  return e.code.startsWith('limit.') || e.code === 'breaker.tripped'
     ? note(closed, `The turn ended without a response: ${e.reason}`, e.at)
     : closed;
 }
@@ -199,7 +216,7 @@ export function closeTurn(
   const closed = step.phase === 'acting' ? pushReply(s, cutOff(s, step), number) : s;
   const stepNumber = step.phase === 'starting' ? 0 : step.number;
   return {
-    ...withoutWaits(closed, number, end === 'interrupted'),
+    ...withoutWaits(tryAgain(closed), number, end === 'interrupted'),
     turn: null,
     lastTurn: { number, end, text, at: e.at, step: stepNumber },
     toldSeq: end === 'interrupted' ? s.toldSeq : e.seq,

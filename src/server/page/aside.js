@@ -26,6 +26,7 @@ function overview(seen) {
           ` at event ${seen.forkedFrom.at}`,
         )
       : null,
+    el('p', { class: 'facts spent' }, seen.budget.words),
     el(
       'p',
       { class: 'facts' },

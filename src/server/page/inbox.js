@@ -27,8 +27,8 @@ export function inboxView(items, changed) {
 /** What is shown of an inbox; as long as it is the same, nothing has to be drawn anew. */
 export const markOf = (items) => items.map(({ session, id }) => `${session} ${id}`).join(',');
 
-function answered({ session, id, about, digest }, answer, text) {
-  if (about === 'quarantine') return call(`${path(session)}/resume`, {});
+function answered({ session, id, digest }, answer, text) {
+  if (id === 'resume') return call(`${path(session)}/resume`, {});
   const exact = digest === null ? {} : { digest };
   return call(`${path(session)}/decisions`, { decision: id, answer, text, ...exact });
 }
@@ -70,7 +70,7 @@ function card(item, answer) {
     el(
       'div',
       { class: 'answers' },
-      ...(offered.length > 0 ? offered : [about === 'quarantine' ? null : words, ...answers.map(button)]),
+      ...(offered.length > 0 ? offered : [id === 'resume' ? null : words, ...answers.map(button)]),
     ),
     el('p', { class: 'how' }, answers.map(({ answer: given, brings }) => `${given}: ${brings}`).join(' · ')),
   );

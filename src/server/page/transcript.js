@@ -283,6 +283,8 @@ export function transcript(decide) {
       leaveOpen();
       note(`A fork of ${e.from} at event ${e.head}, made by ${e.by}. What was in flight stays there.`, 'end');
     },
+    'budget.exhausted': (e) => note(`It rests on the ${e.scope}'s budget.`, 'bad'),
+    'budget.set': (e) => note(`The budget was changed by ${e.by}.`),
     'session.quarantined': (e) => note(`Quarantined: ${e.reason}`, 'bad'),
     foreign: (e) => note(`Event ${e.seq}: ${e.original}, which a newer version wrote.`, 'warn'),
   };

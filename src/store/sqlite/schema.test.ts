@@ -197,8 +197,4 @@ describe('schema', () => {
     };
     await expect(sqliteStore({ dir: join(dir, 'file/data') })).rejects.toMatchObject(error);
   });
-
-  it('has a fresh schema that is the one of version 1 until there is a step', () => {
-    if (STEPS.length === 0) expect(SCHEMA.trim()).toBe(V1.trim());
-  });
 });

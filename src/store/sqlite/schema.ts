@@ -15,6 +15,24 @@ import { asNumber } from './cell.ts';
 import type { Database } from './driver.ts';
 import type { Files } from './files.ts';
 
+const BUDGETS = `
+-- The ledger of an owner: one row for the owner (session ''), and one for each session.
+CREATE TABLE budgets (
+  owner   TEXT NOT NULL,
+  session TEXT NOT NULL,
+  body    TEXT NOT NULL, -- JSON
+  UNIQUE (owner, session)
+);
+
+-- Reservations that are not settled; those whose worker died stay.
+CREATE TABLE holds (
+  owner TEXT NOT NULL,
+  key   TEXT NOT NULL,
+  body  TEXT NOT NULL, -- JSON
+  UNIQUE (owner, key)
+);
+`;
+
 export const SCHEMA = `
 CREATE TABLE sessions (
   id         TEXT    NOT NULL PRIMARY KEY,
@@ -66,7 +84,7 @@ CREATE TABLE set_aside (
   hash    BLOB    NOT NULL,
   aside_at INTEGER NOT NULL
 );
-`;
+${BUDGETS}`;
 
 const EVENT = {
   session: 'text',
@@ -84,6 +102,8 @@ export const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> 
   events: EVENT,
   blobs: { session: 'text', ref: 'text', bytes: 'blob' },
   set_aside: EVENT,
+  budgets: { owner: 'text', session: 'text', body: 'text' },
+  holds: { owner: 'text', key: 'text', body: 'text' },
 };
 
 /** Step n (from 0) leads from version n + 1 to version n + 2. Numbered for ever: add at the end, never edit. */
@@ -93,6 +113,7 @@ export const STEPS: readonly string[] = [
    UPDATE sessions SET awaiting = CAST(json_extract(summary, '$.openDecisions') AS INTEGER)
      WHERE json_valid(summary) AND json_extract(summary, '$.openDecisions') > 0;
    CREATE INDEX sessions_by_awaiting ON sessions (owner, started_at DESC, id DESC) WHERE awaiting > 0;`,
+  BUDGETS,
 ];
 
 export interface Versions {

@@ -19,6 +19,7 @@ import { asBytes, asJson, asNumber, asText, Rotten } from './cell.ts';
 import { type Guarded, genesis, guard, link, short } from './chain.ts';
 import type { Cell, Cells, Database, Statement, Value } from './driver.ts';
 import { group } from './group.ts';
+import { openLedger } from './ledger.ts';
 import type { Index, Log } from './log.ts';
 import { type Damage, damageError, inspect, isDamage } from './verify.ts';
 import type { Mark } from './witness.ts';
@@ -63,6 +64,7 @@ interface Applied {
 export function operations({ db, log, clock, damaged, heads, suspect, durable }: Parts): Operations {
   const sql = statements(db);
   const leases = new Map<SessionId, Lease>();
+  const ledger = openLedger(db);
   const commits = group<Applied>(db, {
     durable: (applied) => durable(applied.flatMap(({ mark }) => mark ?? [])),
     undone: () => heads.clear(),
@@ -143,7 +145,24 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
       db.transaction(() => sql.release.run(session));
       leases.delete(session);
     },
+
+    async budget(owner) {
+      return noticing(() => ledger.budget(owner));
+    },
+    setBudget: (owner, limits) => entering(() => ledger.setBudget(owner, limits)),
+    reserve: (asked) => entering(() => ledger.reserve(asked)),
+    settle: (owner, key, actual) => entering(() => ledger.settle(owner, key, actual)),
   };
+
+  /** Q1, for the owner's ledger: it shares a transaction with the commits of the same tick. */
+  async function entering<T>(work: () => T): Promise<T> {
+    let entered: T | undefined;
+    await commits.run(() => {
+      entered = noticing(work);
+      return { result: { status: 'committed' }, mark: null };
+    });
+    return entered as T;
+  }
 
   function apply(commit: Commit): Applied {
     const before = heads.get(commit.session) ?? indexOf(commit.session);

@@ -120,6 +120,7 @@ export function onStore(
           model: modelOf(outside),
           tools: registry(toolsOf(outside)),
           policy: policyFrom([ALL]),
+          prices: { price: async () => null },
           sandbox: await inlineSandbox(),
           clock,
           entropy: systemEntropy,

@@ -6,8 +6,10 @@
 import type { Event, EventOf, ForeignEvent } from '../../core/event.ts';
 import { evolve, initialState } from '../../core/evolve.ts';
 import { InvariantChecker } from '../../core/invariant.ts';
+import { phase } from '../../core/phase.ts';
 import { type State, unknownEffects } from '../../core/state.ts';
-import type { Scenario } from './scenarios.ts';
+import type { OwnerBudget } from '../../store/port.ts';
+import { ONE_CALL, type Scenario } from './scenarios.ts';
 import { SERVICES, type World } from './world.ts';
 
 export interface Verdict {
@@ -195,6 +197,21 @@ export function judgeLedger({ effects }: State, world: World): readonly string[]
   return [...untrue, ...strangers];
 }
 
+/** What a provider charged against what the ledger counts, and against the limits in force. */
+export function judgeMoney({ charged }: World, { budget }: State, ledger: OwnerBudget): readonly string[] {
+  const { microUsd: session = Number.POSITIVE_INFINITY } = budget.limits.session;
+  const { microUsd: owner = Number.POSITIVE_INFINITY } = ledger.limits;
+  const counted = ledger.spent.microUsd + ledger.held.microUsd;
+  const isMetered = session < Number.POSITIVE_INFINITY || owner < Number.POSITIVE_INFINITY;
+  const most = Math.min(session, owner) + ONE_CALL;
+  return [
+    ...(isMetered && charged > counted
+      ? [`the provider charged ${charged}, the ledger counts ${counted}`]
+      : []),
+    ...(charged > most ? [`the provider charged ${charged}, which is more than ${most}`] : []),
+  ];
+}
+
 export function judgeBooks(scenario: Scenario, world: World): Pick<Verdict, 'duplicates' | 'lost'> {
   const counts = new Map<string, number>();
   for (const { service, what } of world.books) {
@@ -271,3 +288,13 @@ export function essence(s: State): unknown {
     generation: s.heap.generation,
   };
 }
+
+/** Whether the last response says what it is to say. */
+export function untrueEnd({ says }: Scenario, { lastTurn }: State): readonly string[] {
+  if (says === undefined || lastTurn?.text.includes(says)) return [];
+  return [`the last response should say "${says}", it says: ${lastTurn?.end} ${lastTurn?.text}`];
+}
+
+/** Where a session that came to no rest stands. */
+export const described = (s: State): string =>
+  `${phase(s)}, head ${s.head}, step ${JSON.stringify(s.turn?.step ?? null).slice(0, 300)}`;

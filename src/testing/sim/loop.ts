@@ -187,7 +187,8 @@ const goesThrough = ({ modes, except }: Scenario, mode: Mode): boolean =>
 const SIDES = ['before', 'after'] as const;
 
 /** Calls that change nothing that outlives the machine. */
-const READS = /\.(row|read|due|nextDue|findStart|blob|create|restore|replay|base|find|generate|apply|close)$/;
+const READS =
+  /\.(row|read|due|nextDue|findStart|blob|create|restore|replay|base|find|generate|budget|apply|close)$/;
 
 /**
  * Whether a run leaves behind what a neighbour leaves: around a read all is as after the boundary before it, and to

@@ -1,12 +1,12 @@
 /** One machine of the simulator: the whole runtime on ports that are boundaries of one life. */
 
 import type { Owner } from '../../core/ids.ts';
-import type { ModelRequest } from '../../core/message.ts';
+import type { ModelRequest, Usage } from '../../core/message.ts';
 import type { Policy } from '../../core/policy.ts';
 import { leaseDriver } from '../../driver/leases.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Entropy } from '../../lib/entropy.ts';
-import type { Model, ModelReply } from '../../models/port.ts';
+import type { Model, ModelReply, Prices } from '../../models/port.ts';
 import type { Bell } from '../../runtime/bell.ts';
 import type { Ports, Sealer } from '../../runtime/ports.ts';
 import { registry } from '../../runtime/registry.ts';
@@ -23,6 +23,7 @@ export interface Mutation {
   tool?(tool: Tool): Tool;
   sandbox?(sandbox: Sandbox): Sandbox;
   model?(model: Model): Model;
+  prices?(prices: Prices): Prices;
   /** The machine is gone, and with it what was only in its memory. */
   crashed?(): void;
 }
@@ -38,6 +39,9 @@ export interface MachineOptions {
   readonly policy: Policy;
   readonly sandbox: Sandbox;
   readonly reply: (request: ModelRequest) => ModelReply;
+  readonly prices: Prices;
+  /** The provider takes its money, whoever still listens. */
+  readonly charge: (usage: Usage) => void;
   readonly mutation: Mutation;
   /** How often the sweeper looks, at the least. */
   readonly sweepMs?: number | undefined;
@@ -59,6 +63,8 @@ export function machine(life: Life, options: MachineOptions): Outlast {
     sandbox,
     reply,
     mutation,
+    prices,
+    charge,
     report,
     sweepMs = SWEEP_MS,
   } = options;
@@ -67,12 +73,15 @@ export function machine(life: Life, options: MachineOptions): Outlast {
     scripted: true,
     generate: async (request) => {
       await clock.sleep(50);
-      return reply(request);
+      const answer = reply(request);
+      charge(answer.usage);
+      return answer;
     },
   };
   const ports: Ports = {
     store: life.port('store', store),
     model: life.port('model', mutation.model?.(scripted) ?? scripted),
+    prices: mutation.prices?.(prices) ?? prices,
     sandbox: wrapSandbox(life, mutation.sandbox?.(sandbox) ?? sandbox),
     tools: registry(tools),
     policy,

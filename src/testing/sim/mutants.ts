@@ -6,6 +6,8 @@
 import type { Commit, Store } from '../../store/port.ts';
 import type { Where } from './hunt.ts';
 import type { Mutation } from './machine.ts';
+import { SPENDERS } from './mutants/spenders.ts';
+import { wrap } from './mutants/wrap.ts';
 
 export interface Mutant {
   readonly name: string;
@@ -14,6 +16,7 @@ export interface Mutant {
 }
 
 export const MUTANTS: readonly Mutant[] = [
+  ...SPENDERS,
   {
     name: 'no fsync: a commit is acknowledged before it is durable',
     first: { scenario: 'effects side by side', mode: 'crash', near: 'store.commit' },
@@ -190,11 +193,5 @@ function forgetKeys(store: Store): Store {
             : event,
         ),
       }),
-  });
-}
-
-function wrap(store: Store, changed: Partial<Store>): Store {
-  return new Proxy(store, {
-    get: (target, key) => Reflect.get(key in changed ? changed : target, key),
   });
 }

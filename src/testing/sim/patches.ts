@@ -12,6 +12,7 @@ import { APPROVAL_PATCHES } from './patches/approvals.ts';
 import { EFFECT_PATCHES } from './patches/effects.ts';
 import { FORK_PATCHES } from './patches/forks.ts';
 import { HOLDER_PATCHES } from './patches/holders.ts';
+import { SPENT_PATCHES } from './patches/spent.ts';
 import { TOLD_PATCHES } from './patches/told.ts';
 import { WORK_PATCHES } from './patches/work.ts';
 
@@ -25,6 +26,7 @@ export const PATCHES: readonly Patch[] = [
   ...EFFECT_PATCHES,
   ...APPROVAL_PATCHES,
   ...HOLDER_PATCHES,
+  ...SPENT_PATCHES,
   ...TOLD_PATCHES,
   ...WORK_PATCHES,
   ...FORK_PATCHES,

@@ -4,11 +4,13 @@
  */
 
 import { setImmediate as realTurn } from 'node:timers/promises';
+import type { Budget } from '../../core/budget.ts';
 import { OutlastError } from '../../core/error.ts';
-import type { SessionId } from '../../core/ids.ts';
-import { phase } from '../../core/phase.ts';
+import type { DecisionAnswer } from '../../core/event.ts';
+import type { Owner, SessionId } from '../../core/ids.ts';
 import { decode } from '../../core/upcast.ts';
 import { seededEntropy } from '../../lib/entropy.ts';
+import type { Prices } from '../../models/port.ts';
 import { localBell } from '../../runtime/bell.ts';
 import { appendInput } from '../../runtime/input.ts';
 import { registry } from '../../runtime/registry.ts';
@@ -17,25 +19,35 @@ import { memoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
 import { type VirtualClock, virtualClock } from '../virtual-clock.ts';
 import { Branch, branchOff, FORKED, forkable, seenBy } from './branch.ts';
-import { type Heard, heeded } from './heard.ts';
-import { asksAboutEffect, fewestQuestions, judgeBooks, judgeLedger, type Verdict, Witness } from './judge.ts';
+import { askedInVain, type Heard, heeded } from './heard.ts';
+import {
+  asksAboutEffect,
+  described,
+  fewestQuestions,
+  judgeBooks,
+  judgeLedger,
+  judgeMoney,
+  untrueEnd,
+  type Verdict,
+  Witness,
+} from './judge.ts';
 import { type Life, life } from './life.ts';
 import { machine } from './machine.ts';
 import { commandOf, isUrgent, type Meanwhile, type OfAnother } from './meanwhile.ts';
 import { personOf } from './person.ts';
-import { type Act, LEASE_MS, NOTE, type Scenario } from './scenarios.ts';
+import { type Act, chargeOf, LEASE_MS, NOTE, type Scenario } from './scenarios.ts';
 import type { Run, RunOptions } from './trial.ts';
 import { ALLOW_ALL, type World, world } from './world.ts';
 
 /** A small heap: the simulator makes thousands. */
 const LIMITS = { heapMb: 8 };
+const OWNER = 'local' as Owner;
+const UNPRICED: Prices = { price: async () => null };
 /** Looks for rest after the last act: at what came in last, and at what a crash left. */
 const LOOKS = 4;
 const TOO_LATE: ReadonlySet<string> = new Set(['decision.closed', 'decision.expired']);
 /** Virtual time after which a session that works on is stuck. */
 const BOUND_MS = 6 * 3_600_000;
-/** So long a machine may take to hand in what it knows. */
-const PATIENCE_MS = 5_000;
 /** Boundaries that are crossed while the clock stands still, before that counts as going round in circles. */
 const CIRCLES = 500;
 
@@ -44,6 +56,7 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<Run>
   const outside = world(clock);
   scenario.prepare?.(outside);
   const store = options.mutation?.store?.(memoryStore(clock)) ?? memoryStore(clock);
+  if (scenario.owner) await store.setBudget(OWNER, scenario.owner);
   return new Simulation(scenario, options, clock, outside, store).play();
 }
 
@@ -119,7 +132,7 @@ class Simulation {
         );
         if (outcome === 'done') break;
         if (outcome === 'stuck') {
-          stuck.push(`act ${index} (${act.do}) did not come to rest: ${this.describe()}`);
+          stuck.push(`act ${index} (${act.do}) did not come to rest: ${described(this.witness.state)}`);
           break;
         }
         ({ life: current, api } = this.next());
@@ -142,7 +155,8 @@ class Simulation {
       // What ended with its machine was no look; there are no more crashes than were asked for.
       if (outcome === 'crashed') ({ life: current, api } = this.next());
       else look++;
-      if (outcome === 'stuck') stuck.push(`it did not come to rest at the end: ${this.describe()}`);
+      if (outcome === 'stuck')
+        stuck.push(`it did not come to rest at the end: ${described(this.witness.state)}`);
     }
     while (this.branch && stuck.length === 0) {
       const { branch } = this;
@@ -166,7 +180,7 @@ class Simulation {
           this.witness.state,
           seenBy(this.world, (reference) => !this.isOfFork(reference)),
         ),
-        ...(this.changesCourse ? [] : this.untrueEnd()),
+        ...(this.changesCourse ? [] : untrueEnd(this.scenario, this.witness.state)),
         ...(fork?.untrue ?? []),
       ],
       stuck,
@@ -254,20 +268,11 @@ class Simulation {
       },
       policy: this.scenario.policy ?? ALLOW_ALL,
       sweepMs: this.scenario.sweepMs,
+      prices: this.scenario.prices ?? UNPRICED,
+      charge: (usage) => {
+        this.world.charged += chargeOf(usage);
+      },
     });
-  }
-
-  /** Whether a person had to say what a machine, alive and awake, had known for long. */
-  private askedInVain(event: ReturnType<typeof decode>): readonly string[] {
-    if (event.kind !== 'decision.made') return [];
-    const decision = this.witness.state.decisions.find(({ id }) => id === event.decision);
-    const isIt = ({ by, reference, attempt, at }: Heard): boolean =>
-      reference === `${this.session}.${decision?.effect}` &&
-      attempt === decision?.attempt &&
-      !by.dead &&
-      !by.frozen &&
-      this.clock.monotonic() - Math.max(at, this.thawedAt) > PATIENCE_MS;
-    return this.heard.some(isIt) ? [`${event.decision} was put to a person, and a machine knew it`] : [];
   }
 
   /** The life is over: its lease lapses, and a new runtime finds what the store has. */
@@ -293,7 +298,8 @@ class Simulation {
   private async perform(api: Outlast, act: Act, key: string): Promise<void> {
     const text = act.text ?? '';
     if (act.do === 'start') {
-      const started = await api.start({ message: text, persist: true, key, limits: LIMITS });
+      const budget = { session: (act.budget ?? {}) as Budget };
+      const started = await api.start({ message: text, persist: true, key, limits: LIMITS, budget });
       this.session = started.session;
     } else {
       const id = this.session;
@@ -313,7 +319,10 @@ class Simulation {
   private async say(api: Outlast, id: SessionId, act: Act, key: string): Promise<void> {
     const { text = '', when } = act;
     if (act.do === 'send') await api.send(id, text, { key, ...(when ? { when } : {}) });
-    else if (act.do !== 'rest' && act.do !== 'start' && act.do !== 'wait' && act.do !== 'fork')
+    else if (act.do === 'raise') {
+      const { whose, budget = {} } = act;
+      await (whose === 'owner' ? api.setOwnerBudget(budget) : api.setBudget(id, { session: budget }));
+    } else if (act.do !== 'rest' && act.do !== 'start' && act.do !== 'wait' && act.do !== 'fork')
       await api[act.do](id);
   }
 
@@ -341,23 +350,33 @@ class Simulation {
     for (;;) {
       const now = await api.rest(session);
       // Somebody else has held it.
-      if (now === 'paused' && this.hasInjected) {
+      if (now === 'paused' && this.hasInjected && (await this.isHeld(session))) {
         await api.resume(session);
         continue;
       }
       if (now !== 'awaiting_decision' || leavesOpen) return;
       await this.witnessLog();
-      const witness = session === this.branch?.session ? this.branch.witness : this.witness;
+      const { state } = this.witnessOf(session);
       const { takesUp, truth } = personOf(this.scenario, this.world, session);
-      const decision = takesUp(witness.state);
+      const decision = takesUp(state);
       if (!decision) return;
-      const { answer, text } = truth(decision, witness.state);
+      const { answer, text } = truth(decision, state);
       await api.decide(session, decision.id, answer, text).catch((error: unknown) => {
         // Decided by this person before the crash and not noticed, or by somebody else; or its time is over.
         if (!(error instanceof OutlastError && TOO_LATE.has(error.code))) throw error;
         return this.clock.sleep(1_000);
       });
     }
+  }
+
+  private witnessOf(session: SessionId): Witness {
+    return session === this.branch?.session ? this.branch.witness : this.witness;
+  }
+
+  private async isHeld(session: SessionId): Promise<boolean> {
+    await this.witnessLog();
+    const { lifetime, budget } = this.witnessOf(session).state;
+    return lifetime.status === 'paused' || budget.exhausted === null;
   }
 
   private inject(act: Meanwhile): Promise<void> | void {
@@ -468,18 +487,13 @@ class Simulation {
     this.trace.push(...rows.map((row) => `${row.seq} ${row.at} ${row.kind} ${row.body.length}`));
     this.events.push(...events);
     this.witness.committed(events);
-    this.witness.untrue.push(...events.flatMap((event) => this.askedInVain(event)));
-  }
-
-  private untrueEnd(): readonly string[] {
-    const { says } = this.scenario;
-    const { lastTurn } = this.witness.state;
-    if (says === undefined || lastTurn?.text.includes(says)) return [];
-    return [`the last response should say "${says}", it says: ${lastTurn?.end} ${lastTurn?.text}`];
-  }
-
-  private describe(): string {
-    const s = this.witness.state;
-    return `${phase(s)}, head ${s.head}, step ${JSON.stringify(s.turn?.step ?? null).slice(0, 300)}`;
+    this.witness.untrue.push(...judgeMoney(this.world, this.witness.state, await this.store.budget(OWNER)));
+    const heard = {
+      of: this.session,
+      heard: this.heard,
+      thawedAt: this.thawedAt,
+      now: this.clock.monotonic(),
+    };
+    this.witness.untrue.push(...events.flatMap((event) => askedInVain(event, this.witness.state, heard)));
   }
 }

@@ -3,11 +3,12 @@
  * is a function of its request, so a repeated model call gives the same reply.
  */
 
+import type { Budget, BudgetChange } from '../../core/budget.ts';
 import type { ModelRequest, RequestMessage, When } from '../../core/message.ts';
 import { type Policy, policyOf } from '../../core/policy.ts';
 import { PARK_AFTER_MS } from '../../core/upkeep.ts';
 import type { Json } from '../../lib/json.ts';
-import type { ModelReply, ReplyPart } from '../../models/port.ts';
+import type { ModelReply, Prices, ReplyPart } from '../../models/port.ts';
 import type { Mode } from './loop.ts';
 import type { World } from './world.ts';
 
@@ -26,13 +27,17 @@ export interface Act {
     | 'resume'
     | 'rest'
     | 'wait'
-    | 'fork';
+    | 'fork'
+    | 'raise';
   /** Leaves open what is asked, for now. */
   readonly leavesOpen?: true;
   readonly text?: string;
   readonly when?: When;
   /** Of `wait`: how long nobody comes. */
   readonly ms?: number;
+  /** Of `start`: what the session may use. Of `raise`: what it, or its owner, may use from here on. */
+  readonly budget?: BudgetChange;
+  readonly whose?: 'session' | 'owner';
 }
 
 export interface Scenario {
@@ -44,6 +49,8 @@ export interface Scenario {
   /** `service: what` → how often it must stand in the books. */
   readonly wanted: Readonly<Record<string, number>>;
   readonly prepare?: (world: World) => void;
+  /** What the owner may use, from the beginning. */
+  readonly owner?: Budget;
   /** What the last response must contain, whatever happened on the way. */
   readonly says?: string;
   /** What a person is asked about before it is done; by default nothing. */
@@ -56,6 +63,8 @@ export interface Scenario {
   readonly isBackward?: true;
   /** What the person answers to every question of the work. */
   readonly answer?: string;
+  /** By default nothing has a price. */
+  readonly prices?: Prices;
   /** Only what this can go through; by default everything. */
   readonly modes?: readonly Mode[];
   /** What would change its course. */
@@ -109,6 +118,13 @@ const askBefore = (services: readonly string[], expiresAfterMs?: number): Policy
     },
     { name: 'rest', when: () => true, verdict: 'allow' },
   ]);
+/** Of each reply of a model that costs something: micro-dollars, one for each token. */
+export const ONE_CALL = 3_000;
+const COSTLY = { inputTokens: 2_000, outputTokens: ONE_CALL - 2_000, cachedTokens: 0 };
+const costly = (reply: ModelReply): ModelReply => ({ ...reply, usage: COSTLY });
+
+export const chargeOf = ({ inputTokens, outputTokens }: ModelReply['usage']): number =>
+  inputTokens + outputTokens;
 
 const report = (results: ReturnType<typeof read>['results']): string =>
   results.map((result) => `${result.tool}: ${result.status}`).join('\n');
@@ -417,6 +433,49 @@ export const SCENARIOS: readonly Scenario[] = [
           'kept: ' + kept + ', ' + rows.length + p.ok + l.ok`);
       }
       return say(results[0]?.text ?? '');
+    },
+  },
+  {
+    // Two calls fit into the session's budget and four into the owner's; after a crash fewer do.
+    name: 'a budget that ends, and is raised',
+    acts: [
+      { do: 'start', text: 'spend it', budget: { microUsd: 8_500 } },
+      { do: 'raise', whose: 'session', budget: { microUsd: 1_000_000 } },
+      { do: 'raise', whose: 'owner', budget: { microUsd: 1_000_000 } },
+    ],
+    owner: { microUsd: 15_500 },
+    prices: { price: async (_, usage) => ({ microUsd: chargeOf(usage), source: 'sim' }) },
+    wanted: { 'pay: one': 1, 'mail: two': 1 },
+    says: 'mail: done',
+    reply(request) {
+      const { results } = read(request);
+      const asked: readonly (readonly [tool: string, input: Json])[] = [
+        ...([
+          ['look', { what: 'a' }],
+          ['pay', { what: 'one' }],
+          ['look', { what: 'b' }],
+        ] as const),
+        ...([
+          ['mail', { what: 'two' }],
+          ['look', { what: 'c' }],
+        ] as const),
+      ];
+      const next = asked[results.length];
+      return costly(next ? calls(next) : say(report(results)));
+    },
+  },
+  {
+    name: 'a budget in money, and a model without a price',
+    modes: ['crash', 'send', 'pause', 'interrupt'],
+    acts: [
+      { do: 'start', text: 'pay', budget: { microUsd: 100 } },
+      { do: 'raise', whose: 'session', budget: { microUsd: null, steps: 100 } },
+    ],
+    wanted: { 'pay: it': 1 },
+    says: 'pay: done',
+    reply(request) {
+      const { results } = read(request);
+      return costly(results.length === 0 ? calls(['pay', { what: 'it' }]) : say(report(results)));
     },
   },
 ];

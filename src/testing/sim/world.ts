@@ -26,6 +26,8 @@ export interface World {
   readonly loseAnswers: Map<string, number>;
   /** How long the next call of a service is on its way before it is applied, whoever still waits for it. */
   readonly slow: Map<string, number>;
+  /** What a provider has charged, in micro-dollars; it charges whether or not its answer is heard. */
+  charged: number;
   tools(): readonly Tool[];
 }
 
@@ -67,6 +69,7 @@ export function world(clock: Clock): World {
     reads: 0,
     loseAnswers: new Map(),
     slow: new Map(),
+    charged: 0,
     tools: () => Object.entries(SERVICES).map(([name, capability]) => serviceTool(name, capability)),
   };
 

@@ -1,0 +1,53 @@
+/** The shapes of budgets that cross HTTP. Money is in micro-dollars: one dollar is 1,000,000. */
+
+import { z } from 'zod';
+
+const count = z.int().min(0);
+const amounts = {
+  microUsd: count.describe('Money, in millionths of a dollar.'),
+  tokens: count.describe('Of requests and replies.'),
+  steps: count.describe('Model calls.'),
+  ms: count.describe('Time of model calls and effects, added up.'),
+};
+
+const limit = count.nullable().optional().describe('A limit; null lifts it; left out it stays.');
+const change = z.strictObject({ microUsd: limit, tokens: limit, steps: limit, ms: limit });
+
+const limits = z.strictObject({
+  microUsd: amounts.microUsd.optional(),
+  tokens: amounts.tokens.optional(),
+  steps: amounts.steps.optional(),
+  ms: amounts.ms.optional(),
+});
+
+export const startBudget = z
+  .strictObject({ turn: limits.optional(), session: limits.optional() })
+  .optional()
+  .describe('What each turn, and the whole session, may use. At a limit the session rests and says why.');
+
+export const budgetBody = z.strictObject({ turn: change.optional(), session: change.optional() });
+
+export const ownerBudgetBody = z.strictObject({
+  limits: change.nullable().describe('null lifts all limits.'),
+});
+
+const spent = z.object({
+  ...amounts,
+  unpriced: count.describe('Model calls for which no price was known; they are in no sum of money.'),
+  lost: count.describe('Model calls that came to no end.'),
+});
+
+export const sessionBudget = z.object({
+  turn: limits,
+  session: limits,
+  spent,
+  turnSpent: spent.nullable(),
+  words: z.string().describe('What was spent, in words.'),
+});
+
+export const ownerBudget = z.object({
+  limits,
+  spent,
+  held: z.object(amounts).describe('For calls that are under way, or came to no end.'),
+  words: z.string(),
+});

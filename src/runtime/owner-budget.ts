@@ -1,0 +1,30 @@
+/** An owner's budget: looked at, changed, and then told to the sessions that rest on it. */
+
+import { type BudgetChange, changed } from '../core/budget.ts';
+import { checkLimits } from '../core/decide.ts';
+import type { Owner, SessionId } from '../core/ids.ts';
+import type { OwnerBudget, Store } from '../store/port.ts';
+
+const PAGE = 500;
+
+/**
+ * The new limits, first; then every session that rests tries again. Whoever repeats the call after a crash in between
+ * wakes the rest of them.
+ */
+export async function setOwnerBudget(
+  owner: Owner,
+  change: BudgetChange | null,
+  store: Store,
+  tryAgain: (session: SessionId) => Promise<unknown>,
+): Promise<OwnerBudget> {
+  checkLimits(change ?? {});
+  const { limits } = await store.budget(owner);
+  await store.setBudget(owner, change && changed(limits, change));
+  for (let after: SessionId | undefined; ; ) {
+    const query = { owner, phase: 'paused', limit: PAGE, ...(after === undefined ? {} : { after }) };
+    const rows = await store.list(query);
+    for (const { id } of rows) await tryAgain(id);
+    after = rows.at(-1)?.id;
+    if (rows.length < PAGE) return store.budget(owner);
+  }
+}

@@ -1,0 +1,28 @@
+/** Planted bugs of budgets: what is spent, and what rests. */
+
+import type { Patch } from '../patches.ts';
+
+const SCENARIO = 'a budget that ends, and is raised';
+
+export const SPENT_PATCHES: readonly Patch[] = [
+  {
+    // It has been paid; what is paid is not held any more.
+    name: 'released: a settlement gives back what was held, and the owner has spent nothing',
+    first: { scenario: SCENARIO, mode: 'crash', near: 'store.settle' },
+    edits: [
+      { file: 'store/ledger.js', find: 'spent: plus(owner.spent, actual)', replace: 'spent: owner.spent' },
+    ],
+  },
+  {
+    // A raise is for what comes next.
+    name: 'too late: a budget that is raised is for the next turn',
+    first: { scenario: SCENARIO, mode: 'crash', near: 'store.reserve' },
+    edits: [
+      {
+        file: 'core/slices/budget.js',
+        find: 'limits: { turn: e.turn, session: e.session }, exhausted: null',
+        replace: 'limits: { turn: e.turn, session: e.session }',
+      },
+    ],
+  },
+];
