@@ -273,6 +273,7 @@ export class InvariantChecker {
     for (const [id, state] of this.accepted) if (state === 'unread') this.accepted.set(id, 'left');
     for (const cell of this.cells.keys()) this.others.add(cell);
     this.keys.clear();
+    this.rests = false;
     this.epoch = 0;
     this.turn = null;
     this.stopped = false;

@@ -7,7 +7,7 @@ import { asNumber, asText } from './cell.ts';
 import { type Database, openDatabase } from './driver.ts';
 import { nodeFiles } from './files.ts';
 import { sqliteStore } from './open.ts';
-import { migrate, SCHEMA, STEPS } from './schema.ts';
+import { migrate, STEPS } from './schema.ts';
 
 /** The schema of version 1, as it was released. Never edit it: it is what the steps start from. */
 const V1 = `

@@ -6,7 +6,6 @@
 import { setImmediate as realTurn } from 'node:timers/promises';
 import type { Budget } from '../../core/budget.ts';
 import { OutlastError } from '../../core/error.ts';
-import type { DecisionAnswer } from '../../core/event.ts';
 import type { Owner, SessionId } from '../../core/ids.ts';
 import { decode } from '../../core/upcast.ts';
 import { seededEntropy } from '../../lib/entropy.ts';
