@@ -7,6 +7,7 @@
  *     is open each time: nothing that a person has been told ends in silence.
  */
 
+import { isRecord, type Json } from '../lib/json.ts';
 import { oneLine } from '../lib/text.ts';
 import { writes } from './capability.ts';
 import type { EffectId } from './ids.ts';
@@ -46,7 +47,13 @@ const RECEIPT_CHARS = 160;
 
 function receiptOf({ outcome, unknownReason, evidence }: Effect): string | null {
   const how = evidence === null ? '' : ` (${evidence.note})`;
-  if (outcome?.status === 'done') return oneLine(JSON.stringify(outcome.result) + how, RECEIPT_CHARS);
+  if (outcome?.status === 'done') return oneLine(shown(outcome.result) + how, RECEIPT_CHARS);
   if (outcome?.status === 'failed') return oneLine(outcome.message + how, RECEIPT_CHARS);
   return unknownReason === null ? null : oneLine(unknownReason, RECEIPT_CHARS);
+}
+
+/** Of an HTTP answer the status and the body; its headers say nothing to a person. */
+function shown(result: Json): string {
+  const isAnswer = isRecord(result) && typeof result.status === 'number' && typeof result.body === 'string';
+  return isAnswer ? `${result.status} ${result.body}`.trim() : JSON.stringify(result);
 }

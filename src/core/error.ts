@@ -24,6 +24,7 @@ export const ERRORS = {
   'policy.invalid': 'stop',
   'turn.none': 'stop',
   'budget.invalid': 'stop',
+  'budget.exhausted': 'stop',
   'request.invalid': 'stop',
   'route.unknown': 'stop',
   'cursor.stale': 'retry',

@@ -28,6 +28,7 @@ export const STATUS = {
   'policy.invalid': 400,
   'turn.none': 409,
   'budget.invalid': 400,
+  'budget.exhausted': 402,
   'request.invalid': 400,
   'cursor.stale': 410,
   'route.unknown': 404,

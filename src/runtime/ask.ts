@@ -8,6 +8,7 @@ import { textOf } from '../core/slices/turn.ts';
 import { lineageOf, type State } from '../core/state.ts';
 import { ModelError } from '../models/port.ts';
 import { openFile, withFiles } from './files.ts';
+import { meteredAside } from './meter.ts';
 import type { Ports } from './ports.ts';
 
 export interface Asked {
@@ -43,12 +44,15 @@ export async function ask(
   const late = clock.sleep(s.contract.limits.modelTimeoutMs, over.signal).then(() => limit.abort());
   const signal = outer ? AbortSignal.any([outer, limit.signal]) : limit.signal;
   try {
-    const { parts, usage } = await model.generate(request, { signal });
+    const { parts, usage } = await meteredAside(s, session, request, ports, (maxOutputTokens) =>
+      model.generate(request, { signal, ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) }),
+    );
     const answer = textOf(parts.filter((part) => part.type === 'text'));
     if (answer === '')
       throw new ModelError('incomplete', 'The model answered without a word.', { retry: true });
     return { answer, model: model.name, asOf: s.head, usage };
   } catch (error) {
+    if (error instanceof OutlastError) throw error;
     const why = error instanceof ModelError ? error.message : 'The model could not be asked.';
     throw new OutlastError('model.failed', why, {
       next: 'ask again; the task itself is as it was',

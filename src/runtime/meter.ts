@@ -11,12 +11,15 @@
 import {
   type Cost,
   type Exhaustion,
+  exhaustionInWords,
   isLimited,
+  NO_BUDGETS,
   NOTHING_SPENT,
   type Spent,
   type What,
 } from '../core/budget.ts';
 import { OutlastError } from '../core/error.ts';
+import type { SessionId } from '../core/ids.ts';
 import type { ModelRequest, Usage } from '../core/message.ts';
 import type { PortCall } from '../core/next.ts';
 import type { State } from '../core/state.ts';
@@ -25,6 +28,7 @@ import { ModelError, type ModelReply } from '../models/port.ts';
 import type { Reservation } from '../store/port.ts';
 import { inputTokens } from './estimate.ts';
 import type { Performer } from './perform.ts';
+import type { Ports } from './ports.ts';
 
 export interface Answered {
   readonly reply: ModelReply | ModelError;
@@ -72,6 +76,54 @@ export async function metered(
   if (granted.key !== null) await settle(s, granted.key, actual(reply, cost, ms, isKnown, granted.most), by);
   const isCut = !(reply instanceof ModelError) && reply.finish === 'length';
   return { reply, cost, ms, cut: isCut ? granted.short : null };
+}
+
+/**
+ * A question beside the work. No session pays for it, so its own account bounds nothing; what its owner may use bounds it
+ * like any other call. Throws `budget.exhausted` when there is not enough.
+ */
+export async function meteredAside(
+  s: State,
+  session: SessionId,
+  request: ModelRequest,
+  ports: Ports,
+  make: (maxOutputTokens?: number) => Promise<ModelReply>,
+): Promise<ModelReply> {
+  const { store, prices, model, clock, entropy } = ports;
+  const { owner, limits } = s.contract;
+  if (!isLimited((await store.budget(owner)).limits)) return make();
+  const [output = 0] = OUTPUT_TOKENS;
+  const usage = { inputTokens: inputTokens(request), outputTokens: output, cachedTokens: 0 };
+  const most = {
+    microUsd: (await prices.price(model.name, usage))?.microUsd ?? null,
+    ...{ tokens: usage.inputTokens + output, steps: 1, ms: limits.modelTimeoutMs },
+  };
+  const key = `${session}.ask.${entropy.token(12)}`;
+  const reserved = await store.reserve({
+    ...{ owner, session: `${session}~ask` as SessionId, turn: 0, key, amounts: most, limits: NO_BUDGETS },
+    spent: { turn: NOTHING_SPENT, session: NOTHING_SPENT },
+  });
+  if (reserved.status === 'exhausted') {
+    throw new OutlastError('budget.exhausted', exhaustionInWords(reserved), {
+      next: 'raise what you may use: outlast budget --owner-set …; the task itself is as it was',
+    });
+  }
+  const started = clock.monotonic();
+  // A call that breaks is settled in full (M2).
+  let spent: Spent = { ...most, microUsd: most.microUsd ?? 0, unpriced: 0, lost: 1 };
+  try {
+    const reply = await make(output);
+    const isKnown = model.scripted || saysTokens(reply.usage);
+    const cost = isKnown ? await prices.price(model.name, reply.usage) : null;
+    spent = actual(reply, cost, Math.ceil(clock.monotonic() - started), isKnown, most);
+    return reply;
+  } catch (error) {
+    if (error instanceof ModelError)
+      spent = actual(error, null, Math.ceil(clock.monotonic() - started), false, most);
+    throw error;
+  } finally {
+    await settle(s, key, spent, { ports, session });
+  }
 }
 
 interface Granted {
@@ -173,7 +225,12 @@ function actual(
 const saysTokens = ({ inputTokens: input, outputTokens: output }: Usage): boolean => input + output > 0;
 
 /** M3. */
-async function settle(s: State, key: string, spent: Spent, { ports, session }: Performer): Promise<void> {
+async function settle(
+  s: State,
+  key: string,
+  spent: Spent,
+  { ports, session }: Pick<Performer, 'ports' | 'session'>,
+): Promise<void> {
   const { store, clock, report } = ports;
   for (let attempt = 1; ; attempt++) {
     try {

@@ -118,3 +118,20 @@ it('the scripted planner says that it is no model, and what the task itself says
   expect(answer).toContain((await responses(h, id))[0]);
   expect(answer).toMatch(/\nlive objects: none/);
 });
+
+it('is held by what its owner may use, and costs the session nothing', async () => {
+  const h = given({
+    model: (request) => ({ ...say(request.isAside ? 'half way' : 'done'), usage: COSTLY }),
+  });
+  const id = await h.start('begin');
+  await h.rest(id);
+  await h.done(h.api.setOwnerBudget({ steps: 1 }));
+  expect((await h.done(h.api.ask(id, 'How far are you?'))).answer).toBe('half way');
+  const { spent } = await h.done(h.api.ownerBudget());
+  expect(spent).toMatchObject({ steps: 1, tokens: 730 });
+  await expect(h.done(h.api.ask(id, 'And now?'))).rejects.toMatchObject({ code: 'budget.exhausted' });
+  expect(h.requests.filter(({ isAside }) => isAside)).toHaveLength(1);
+  expect((await h.state(id)).budget.spent.steps).toBe(1);
+  expect((await h.done(h.api.setOwnerBudget({ steps: 2 }))).spent.steps).toBe(1);
+  expect((await h.done(h.api.ask(id, 'And now?'))).answer).toBe('half way');
+});
