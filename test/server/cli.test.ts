@@ -309,7 +309,7 @@ describe('the other verbs', () => {
       ),
     ]);
     const reported = (await run('report', id)).stdout;
-    expect(reported).toMatch(/unknown {5} effects {6} e1 \(POST test:\/\/bank\) may have happened or not/);
+    expect(reported).toMatch(/unknown {5}effects {6}e1 \(POST test:\/\/bank\) may have happened or not/);
     const verified = await run('verify', id);
     expect([verified.code, verified.stdout]).toEqual([
       0,

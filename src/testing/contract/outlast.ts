@@ -116,7 +116,7 @@ export function onStore(
       const report = (): void => {};
       const api = outlast(
         {
-          store: { ...bound(store), close: async () => {} },
+          store: unclosed(store),
           model: modelOf(outside),
           tools: registry(toolsOf(outside)),
           policy: policyFrom([ALL]),
@@ -157,24 +157,9 @@ function gatedClock({ pass }: Gate): typeof systemClock {
   };
 }
 
-/** A proxy's methods as members, so that one of them can be another. */
-function bound(store: Store): Store {
-  const names = [
-    'commit',
-    'read',
-    'row',
-    'findStart',
-    'list',
-    'due',
-    'nextDue',
-    'blob',
-    'acquire',
-    'renew',
-    'release',
-    'close',
-  ] as const;
-  return Object.fromEntries(names.map((name) => [name, Reflect.get(store, name)])) as unknown as Store;
-}
+/** Its worker closes nothing: others may work on it. */
+const unclosed = (store: Store): Store =>
+  new Proxy(store, { get: (target, key) => (key === 'close' ? async () => {} : Reflect.get(target, key)) });
 
 function toolsOf(outside: Outside): readonly Tool[] {
   return (Object.keys(CAPABILITIES) as Service[]).map((service) =>
