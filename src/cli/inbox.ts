@@ -1,6 +1,8 @@
 /** `outlast inbox`: what awaits a person, over all sessions, and how to answer it. */
 
 import { systemClock } from '../lib/clock.ts';
+import type { Json } from '../lib/json.ts';
+import { readable } from '../lib/readable.ts';
 import { oneLine } from '../lib/text.ts';
 import type { Inbox } from '../protocol/schema.ts';
 import { answersTo } from './answers.ts';
@@ -29,7 +31,8 @@ export const run: Verb = async ({ options, terminal }) => {
 };
 
 function shown(item: Item, now: number, { bold, dim, yellow }: Paint): readonly string[] {
-  const { session, title, id, about, question, why, evidence, since, expiresAt, answers, choices } = item;
+  const { session, title, id, about, question, why, evidence, since, expiresAt, answers, choices, action } =
+    item;
   const until = expiresAt === null ? '' : `, until ${new Date(expiresAt).toISOString()}`;
   const known = evidence.map((one) => oneLine(clean(one), 200)).join('; ');
   const commands =
@@ -40,10 +43,27 @@ function shown(item: Item, now: number, { bold, dim, yellow }: Paint): readonly 
         );
   return [
     `${yellow(about)}  ${bold(clean(title))}  ${dim(`${session} ${id}, ${ago(now - since)}${until}`)}`,
-    `  ${clean(question)}`,
+    ...(action === null ? [`  ${clean(question)}`] : exactly(item.effect, action)),
     ...(why === '' ? [] : [dim(`  why: ${clean(why)}`)]),
     ...(known === '' ? [] : [dim(`  known: ${known}`)]),
     ...answers.map(({ answer, brings }) => dim(`  ${answer}: ${brings}`)),
     ...commands.map((command) => `    ${COMMAND} ${command}`),
+  ];
+}
+
+const ACTION_LINES = 40;
+
+/** The exact action, as it would be read. */
+function exactly(
+  effect: string | null,
+  { tool, target, args }: NonNullable<Item['action']>,
+): readonly string[] {
+  const lines = readable(args as Json);
+  const more =
+    lines.length > ACTION_LINES ? [`  … ${lines.length - ACTION_LINES} more lines: --json has them all`] : [];
+  return [
+    `  Send ${effect}? ${clean(tool)} to ${clean(target)}:`,
+    ...lines.slice(0, ACTION_LINES).map((line) => `    ${clean(line)}`),
+    ...more,
   ];
 }

@@ -6,7 +6,7 @@
 import { budgetInWords, exhaustionInWords } from '../core/budget.ts';
 import type { Event, EventOf, ForeignEvent } from '../core/event.ts';
 import { nameOf } from '../core/file.ts';
-import { oneLine } from '../lib/text.ts';
+import { clip, oneLine } from '../lib/text.ts';
 import { answersTo } from './answers.ts';
 import { claimLines } from './claims.ts';
 import { COMMAND } from './name.ts';
@@ -22,6 +22,8 @@ interface Known {
 }
 
 const CODE_LINES = 5;
+/** The whole action stands in the inbox. */
+const QUESTION_CHARS = 600;
 const OUTPUT_LINES = 8;
 
 export function narrator(session: string, paint: Paint, width = 100): Narrator {
@@ -57,7 +59,7 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
 
   function requested(e: EventOf<'decision.requested'>): readonly string[] {
     return [
-      yellow(`? ${bold(e.decision)} ${clean(e.question)}`),
+      yellow(`? ${bold(e.decision)} ${clip(clean(e.question), QUESTION_CHARS)}`),
       ...(e.about === 'approval' ? [dim(`    ${clean(e.why)}${until(e.expiresAt)}`)] : []),
       ...answersTo(e).map((answer) => `    ${COMMAND} decide ${session} ${e.decision} ${answer}`),
     ];

@@ -34,7 +34,8 @@ function answered({ session, id, digest }, answer, text) {
 }
 
 function card(item, answer) {
-  const { session, title, id, about, question, why, evidence, since, expiresAt, answers, choices } = item;
+  const { session, title, id, about, question, why, evidence, since, expiresAt, answers, choices, action } =
+    item;
   const words = el('input', {
     type: 'text',
     placeholder: about === 'question' ? 'your answer' : 'in your words (may be left empty)',
@@ -64,7 +65,7 @@ function card(item, answer) {
       el('a', { href: `#/${session}` }, title),
       el('span', { class: 'how' }, ` ${about} · ${ago(since)}${until}`),
     ),
-    el('p', { class: 'said' }, question),
+    ...(action === null ? [el('p', { class: 'said' }, question)] : exactly(item.effect, action)),
     why === '' ? null : el('p', { class: 'how' }, `Why: ${why}`),
     evidence.length === 0 ? null : el('p', { class: 'how' }, `Known: ${evidence.join('; ')}`),
     el(
@@ -74,4 +75,34 @@ function card(item, answer) {
     ),
     el('p', { class: 'how' }, answers.map(({ answer: given, brings }) => `${given}: ${brings}`).join(' · ')),
   );
+}
+
+/** The exact action, as it would be read. */
+function exactly(effect, { tool, target, args }) {
+  return [
+    el('p', { class: 'said' }, `Send ${effect}? ${tool} to ${target}`),
+    el('pre', { class: 'output action' }, readable(args).join('\n')),
+  ];
+}
+
+/** Text as it is meant to be read, and JSON inside of text opened. */
+function readable(value) {
+  const opened = typeof value === 'string' ? parsed(value) : value;
+  if (Array.isArray(opened))
+    return opened.flatMap((one) => readable(one).map((line, i) => (i === 0 ? '- ' : '  ') + line));
+  if (opened === null || typeof opened !== 'object') return String(opened).split('\n');
+  return Object.entries(opened).flatMap(([key, member]) => {
+    const lines = readable(member);
+    const isPlain = lines.length === 1 && (member === null || typeof member !== 'object');
+    return isPlain ? [`${key}: ${lines[0]}`] : [`${key}:`, ...lines.map((line) => `  ${line}`)];
+  });
+}
+
+function parsed(text) {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
