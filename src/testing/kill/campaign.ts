@@ -32,6 +32,8 @@ export interface CampaignOptions {
 
 const KILLS_A_ROUND = 10;
 const SMALLEST = 3;
+/** After so many sessions a worker moves into a new folder, so that a long campaign goes on as fast as it began. */
+const ROUNDS_A_PLACE = 20;
 
 export async function campaign(options: CampaignOptions): Promise<void> {
   const workers = options.only === null ? options.workers : 1;
@@ -73,9 +75,8 @@ async function work(
         fail('(unknown)', [`the round broke off: ${String(error)}`, at.server.complaints.slice(-4_000)]);
         throw error;
       });
-      if (round.findings.length > 0) {
-        fail(round.session, round.findings);
-        // Later rounds get another folder.
+      if (round.findings.length > 0) fail(round.session, round.findings);
+      if (at.isKept || ++at.rounds >= ROUNDS_A_PLACE) {
         await leave(at);
         place = null;
       }
@@ -93,6 +94,7 @@ interface Place {
   readonly server: Server;
   readonly services: Running;
   isKept: boolean;
+  rounds: number;
 }
 
 async function openPlace(seed: number, signal: AbortSignal): Promise<Place> {
@@ -103,7 +105,7 @@ async function openPlace(seed: number, signal: AbortSignal): Promise<Place> {
   const said = await services.said;
   if (!said) throw new Error(`the services did not start: ${services.complaints()}`);
   const server = new Server(join(folder, 'data'), said.url);
-  return { folder, books, outside: said.url, server, services, isKept: false };
+  return { folder, books, outside: said.url, server, services, isKept: false, rounds: 0 };
 }
 
 async function leave({ server, services, folder, isKept }: Place): Promise<void> {

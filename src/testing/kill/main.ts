@@ -1,13 +1,14 @@
 /**
  * `npm run kill`: real servers, killed with SIGKILL at random instants, judged by the books of the services outside.
  *
- * K1  The first Ctrl-C lets the rounds come to their end and prints the totals; the second gives up. Either way no
- *     process stays behind.
+ * K1  The first Ctrl-C lets the rounds come to their end and prints the totals; the second gives up. Either way, and
+ *     also when it is killed itself, no process stays behind, and with `--out` the next invocation goes on (results.ts).
  * K2  A seed repeats what is asked for and when kills are meant to land; where they land is up to the machine.
  * K3  `--freeze`: the embedded store has one process per folder, by a lock that a frozen process keeps. So a second
  *     server cannot take over from a frozen one; it is refused, and after SIGCONT the first goes on (freeze.ts).
  */
 
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../../lib/clock.ts';
 import { systemEntropy } from '../../lib/entropy.ts';
@@ -31,8 +32,8 @@ const { values } = parseArgs({
   },
 });
 
-/** Servers mostly wait: for services, for clients, for leases. `docs/design/proof.md` has the figures. */
-const WORKERS = 2;
+/** Much of a round is waiting: for services that are late, for people, for the end. `docs/design/proof.md` has the figures. */
+const WORKERS = 2 * availableParallelism();
 
 const HELP = `npm run kill -- [options]
 
@@ -42,7 +43,7 @@ undo, one does none of it, and one does items of a batch and may die in the midd
 rounds a person is asked before.
 
   --count N        kills of this invocation (default 50; with --freeze alone none)
-  --workers N      servers side by side (default ${WORKERS})
+  --workers N      servers side by side (default two for each core: ${WORKERS})
   --seed S         repeats what is asked for and when kills are meant to land (default: that of the file, or random)
   --round N        only this round of the seed: what a failure prints
   --out FILE       the running total: adds this invocation to it, round by round, and goes on with the next round
