@@ -74,6 +74,11 @@ it('refuses a file that it cannot read, and leaves it as it is', () => {
   expect(readFileSync(file(), 'utf8')).toBe('{"invocations":');
 });
 
+it('refuses a file of another kind', () => {
+  writeFileSync(file(), '{"totals":{"kills":1000}}');
+  expect(() => readResults(file())).toThrow('no running total');
+});
+
 it('adds each number of each kind', () => {
   const some = noTotals();
   const kinds = { ...some.kinds, batch: { ...some.kinds.batch, effects: 3 } };

@@ -144,7 +144,8 @@ export function shown({ invocations }: Results): object {
 
 export function readResults(file: string): Results {
   try {
-    const { invocations } = JSON.parse(readFileSync(file, 'utf8')) as Results;
+    const { invocations } = JSON.parse(readFileSync(file, 'utf8')) as Partial<Results>;
+    if (!Array.isArray(invocations)) throw new Error(`${file} holds no running total of this campaign`);
     return { invocations };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { invocations: [] };
