@@ -1,35 +1,59 @@
 /**
- * The books of the outside services, one file each, a JSON row a line; and the grants that say what each service can
- * do for its clients. Services append; the person and the judge read.
+ * What the outside promises its clients, in the grants; and its books, which are those of the bench of breaking: one
+ * file for each service, a JSON row a line. Services append; the person and the judge read.
  */
 
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Grant } from '../../tools/grant.ts';
-import { SERVICES, type ServiceName } from './batch.ts';
+import { type BookReader, type Row as Entry, PROFILES, type Profile } from '../../break/service/profile.ts';
+import { LAG_MS } from '../../break/terms.ts';
+import type { Capability } from '../../core/capability.ts';
+import type { Grant, Rule } from '../../tools/grant.ts';
+import { pathOf, SERVICES, type ServiceName } from './batch.ts';
 
-export interface Row {
+export interface Row extends Entry {
+  readonly service: ServiceName;
+}
+
+/** A write that came to the outside, whatever became of it. */
+export interface Arrival {
+  /** Milliseconds since the epoch, on the clock of this machine. */
+  readonly at: number;
+  readonly epoch: number;
   readonly service: ServiceName;
   readonly what: string;
-  readonly reference: string | null;
-  /** Counts the rows of a service from 1. */
-  readonly id: number;
-  /** The row that this one undoes; null for a row that stands for itself. */
-  readonly undoes: number | null;
-  /** Milliseconds since the epoch, on the clock of this machine: the same as in the log. */
-  readonly at: number;
 }
 
 /** No request is applied later than this after its client has sent it. The services hold themselves to it. */
 export const LATE_MS = 800;
+/** For how long a key is promised to be known: less than a server is away now and then. */
+export const RETENTION_MS = 2_000;
+/**
+ * For how long it is known. The promise runs from the mark of sending to the arrival of what is sent again: in between a
+ * busy machine may lose a while, which is not what this campaign is about.
+ */
+export const KEPT_MS = 3_000;
+
+/** What each service can do in truth. */
+export const ABLE: Readonly<Record<ServiceName, Profile>> = {
+  ...PROFILES,
+  expiring: { ...PROFILES.expiring, keptMs: KEPT_MS },
+};
 
 const DAY_MS = 24 * 3_600_000;
 
-export const bookOf = (dir: string, service: ServiceName): string => join(dir, `${service}.jsonl`);
+/** What each service promises. Of a batch each item is a request of its own. */
+const PROMISES: Readonly<Record<ServiceName, Capability>> = {
+  keyed: { kind: 'keyed', retentionMs: DAY_MS },
+  expiring: { kind: 'keyed', retentionMs: RETENTION_MS },
+  queryable: { kind: 'queryable', lateMs: LATE_MS },
+  lagging: { kind: 'queryable', lateMs: LATE_MS + LAG_MS },
+  cancelable: { kind: 'cancelable', lateMs: LATE_MS },
+  blind: { kind: 'blind' },
+  batch: { kind: 'queryable', lateMs: LATE_MS },
+};
 
-export function readBooks(dir: string): readonly Row[] {
-  return SERVICES.flatMap((service) => rowsIn(bookOf(dir, service)));
-}
+/** The rows of one round, `r12`. */
+export const readBooks = (reader: BookReader, round: string): readonly Row[] =>
+  SERVICES.flatMap((service) => reader.rows(service, round).map((row) => ({ ...row, service })));
 
 /** Rows that stand: neither undone nor the undoing of another. */
 export function standing(rows: readonly Row[]): readonly Row[] {
@@ -39,36 +63,25 @@ export function standing(rows: readonly Row[]): readonly Row[] {
   return rows.filter(({ service, id, undoes }) => undoes === null && !undone.has(`${service} ${id}`));
 }
 
-/** A last line without its end is being written just now: it was not answered. */
-export function rowsIn(file: string): readonly Row[] {
-  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
-  return lines.map((line) => JSON.parse(line) as Row);
+export function grantsFor(origin: string): readonly Grant[] {
+  const rules = SERVICES.flatMap((service) => [false, true].map((asks) => ruleOf(service, asks)));
+  const look: Rule = { method: 'GET', path: '/look' };
+  return [{ name: 'outside', origin, describe: `${SERVICES.join(', ')} and look`, rules: [look, ...rules] }];
 }
 
-export function grantsFor(origin: string): readonly Grant[] {
-  return [
-    {
-      name: 'outside',
-      origin,
-      describe: 'bill, pay, mail, post and look',
-      rules: [
-        { method: 'GET', path: '/look' },
-        {
-          method: 'POST',
-          path: '/bill',
-          capability: { kind: 'cancelable', lateMs: LATE_MS },
-          ask: { path: '/bill?reference={reference}', found: '/records', reference: '/reference' },
-          cancel: { method: 'DELETE', path: '/bill/{id}', id: '/id', undone: '/undone' },
-        },
-        { method: 'POST', path: '/pay', capability: { kind: 'keyed', retentionMs: DAY_MS } },
-        {
-          method: 'POST',
-          path: '/mail',
-          capability: { kind: 'queryable', lateMs: LATE_MS },
-          ask: { path: '/mail?reference={reference}', found: '/records', reference: '/reference' },
-        },
-        { method: 'POST', path: '/post', capability: 'blind' },
-      ],
-    },
-  ];
+function ruleOf(service: ServiceName, asks: boolean): Rule {
+  const { isAskable, canUndo } = ABLE[service];
+  return {
+    method: 'POST',
+    path: pathOf({ service, asks }),
+    capability: PROMISES[service],
+    ...(isAskable && {
+      ask: { path: `/${service}?reference={reference}`, found: '/records', reference: '/reference' },
+    }),
+    ...(canUndo && {
+      cancel: { method: 'DELETE', path: `/${service}/{id}`, id: '/id', undone: '/undone' },
+    }),
+    // The items of one batch are cleared up side by side.
+    ...(service === 'batch' && { identity: ['what'] }),
+  };
 }

@@ -10,10 +10,11 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { BookReader } from '../../break/service/profile.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { seededEntropy } from '../../lib/entropy.ts';
 import { type Batch, SERVICES, SHAPES } from './batch.ts';
-import { readBooks } from './books.ts';
+import { type Arrival, readBooks } from './books.ts';
 import { findingsOf, judge } from './judge.ts';
 import { Person } from './person.ts';
 import { type Server, startServer } from './processes.ts';
@@ -45,24 +46,31 @@ interface FreezeOptions {
 }
 
 export async function freeze(options: FreezeOptions): Promise<Frozen> {
-  const { server, books, signal } = options;
-  const person = new Person({ url: server.url, books, name: 'freeze', signal });
+  const { server, books, seed, signal } = options;
+  const reader = new BookReader(books);
+  const rows = (): ReturnType<typeof readBooks> => readBooks(reader, 'r0');
+  const { next: random } = seededEntropy(seed);
+  const person = new Person({ url: server.url, rows, random, name: 'freeze', signal });
   try {
-    return await watch(person, options);
+    return await watch(person, options, { rows, random });
   } finally {
     await person.leave();
   }
 }
 
-async function watch(person: Person, options: FreezeOptions): Promise<Frozen> {
-  const { dataDir, server, outside, books, seed, signal } = options;
-  const { next: random } = seededEntropy(seed);
+async function watch(
+  person: Person,
+  options: FreezeOptions,
+  { rows, random }: { rows: () => ReturnType<typeof readBooks>; random: () => number },
+): Promise<Frozen> {
+  const { dataDir, server, outside, signal } = options;
   const batch: Batch = {
-    id: 'r0freeze',
+    id: 'r0.1',
     shape: SHAPES[Math.floor(random() * SHAPES.length)] ?? 'row',
     wanted: Array.from({ length: EFFECTS }, (_, i) => ({
-      service: SERVICES[i % SERVICES.length] ?? 'pay',
-      what: `r0freeze.${i + 1}`,
+      service: SERVICES[i % SERVICES.length] ?? 'keyed',
+      what: `r0.1.${i + 1}`,
+      asks: false,
     })),
   };
   await person.start(batch);
@@ -80,12 +88,12 @@ async function watch(person: Person, options: FreezeOptions): Promise<Frozen> {
 
   const inspection = await person.rest();
   const { log, verification } = await person.look();
-  const { batches, followed } = person;
-  const rows = readBooks(books).filter(({ what }) => what.startsWith('r0freeze'));
-  const verdict = judge({ batches, followed, log, inspection, verification, rows, stuck: [] });
-  const { arrivals } = (await (await fetch(`${outside}/arrivals`)).json()) as {
-    arrivals: { at: number; epoch: number }[];
-  };
+  const { batches, followed, approvals } = person;
+  const { arrivals } = (await (await fetch(`${outside}/arrivals?of=r0`)).json()) as { arrivals: Arrival[] };
+  const verdict = judge({
+    ...{ batches, followed, log, inspection, verification, arrivals },
+    ...{ rows: rows(), approvals: approvals.made, stuck: [] },
+  });
   const late = arrivals.filter(({ at }) => at >= thawedAt);
   const sentUnderOldLease = late.filter((arrival) => arrival.epoch <= epoch).length;
   const strangers = log.flatMap((event) =>

@@ -7,12 +7,18 @@ import type { Event, ForeignEvent } from '../../core/event.ts';
 import { InvariantChecker } from '../../core/invariant.ts';
 import type { Inspection, Verification } from '../../protocol/schema.ts';
 import { asksAboutEffect, fewestQuestions, type Verdict } from '../sim/judge.ts';
+import { effectsOf } from './about.ts';
+import type { Approval } from './approvals.ts';
 import { type Batch, claimsIn } from './batch.ts';
-import { type Row, standing } from './books.ts';
+import { type Arrival, type Row, standing } from './books.ts';
 
 export interface Case {
   readonly batches: readonly Batch[];
   readonly rows: readonly Row[];
+  /** Every write that came to the services. */
+  readonly arrivals: readonly Arrival[];
+  /** What the person has said of what is asked about before, by its name. */
+  readonly approvals: ReadonlyMap<string, Approval>;
   /** What the follower got, in the order in which it came. */
   readonly followed: readonly (Event | ForeignEvent)[];
   /** The log as it stands at the end. */
@@ -43,21 +49,18 @@ export const findingsOf = (verdict: Verdict): readonly string[] => [
     : [`questions: ${verdict.questions}, the log allows ${verdict.questionsMinimum}`]),
 ];
 
-/** Requests that left and whose own answer never came, whatever their service can do about it. */
-export function dispatchesInDoubt(log: Case['log']): number {
-  const waiting = new Set<string>();
-  for (const event of log) {
-    if (event.kind === 'effect.dispatched') waiting.add(`${event.effect}:${event.attempt}`);
-    if (event.kind === 'effect.settled' && event.outcome.status !== 'unknown')
-      waiting.delete(`${event.effect}:${event.attempt}`);
-  }
-  return waiting.size;
-}
-
 const nameOf = ({ service, what }: { service: string; what: string }): string => `${service} ${what}`;
 
-function duplicates({ batches, rows }: Case): readonly string[] {
-  const wanted = new Set(batches.flatMap((batch) => batch.wanted.map(nameOf)));
+/** What was asked for, and not refused afterwards. */
+const wantedIn = ({ batches, approvals }: Case): readonly string[] =>
+  batches
+    .flatMap(({ wanted }) => wanted)
+    .filter(({ what }) => approvals.get(what)?.answer !== 'reject')
+    .map(nameOf);
+
+function duplicates(one: Case): readonly string[] {
+  const { rows } = one;
+  const wanted = new Set(wantedIn(one));
   const found = new Map<string, number>();
   for (const row of standing(rows)) found.set(nameOf(row), (found.get(nameOf(row)) ?? 0) + 1);
   return [...found].flatMap(([name, count]) =>
@@ -65,33 +68,11 @@ function duplicates({ batches, rows }: Case): readonly string[] {
   );
 }
 
-function lost({ batches, rows }: Case): readonly string[] {
-  const found = new Set(standing(rows).map(nameOf));
-  return batches
-    .flatMap((batch) => batch.wanted.map(nameOf))
+function lost(one: Case): readonly string[] {
+  const found = new Set(standing(one.rows).map(nameOf));
+  return wantedIn(one)
     .filter((name) => !found.has(name))
     .map((name) => `${name} does not stand in the books`);
-}
-
-/** What an effect is about, by its arguments: the service and the name. */
-type About = { readonly service: string; readonly what: string };
-
-function aboutOf(event: Extract<Event, { kind: 'effect.intended' }>): About | null {
-  const { url, body } = event.args as { url: string; body: string | null };
-  if (typeof body !== 'string') return null;
-  return {
-    service: new URL(url).pathname.slice(1),
-    what: String((JSON.parse(body) as { what: unknown }).what),
-  };
-}
-
-function effectsOf(log: Case['log']): ReadonlyMap<string, About> {
-  const effects = new Map<string, About>();
-  for (const event of log) {
-    const about = event.kind === 'effect.intended' ? aboutOf(event) : null;
-    if (event.kind === 'effect.intended' && about) effects.set(event.effect, about);
-  }
-  return effects;
 }
 
 function untrueEvents({ rows, log }: Case): readonly string[] {
@@ -152,8 +133,21 @@ function untoldExtras({ rows, log }: Case): readonly string[] {
   });
 }
 
-function broken({ batches, followed, log, inspection, verification }: Case): readonly string[] {
-  const findings: string[] = [];
+/** Nothing leaves before a person has said yes to it, and nothing at all after a no. */
+function unapproved({ batches, approvals, arrivals }: Case): readonly string[] {
+  const asked = new Set(batches.flatMap(({ wanted }) => wanted.filter(({ asks }) => asks).map(nameOf)));
+  return arrivals.flatMap((arrival) => {
+    if (!asked.has(nameOf(arrival))) return [];
+    const said = approvals.get(arrival.what);
+    if (said?.answer === 'approve' && said.at <= arrival.at) return [];
+    const why = said ? `${said.answer} was said at ${said.at}` : 'nobody was asked';
+    return [`${nameOf(arrival)} was sent at ${arrival.at}, and ${why}`];
+  });
+}
+
+function broken(one: Case): readonly string[] {
+  const { batches, followed, log, inspection, verification } = one;
+  const findings: string[] = [...unapproved(one)];
   const checker = new InvariantChecker();
   for (const event of log) {
     findings.push(...checker.check(event).map((v) => `${v.invariant} at ${v.seq}: ${v.detail}`));

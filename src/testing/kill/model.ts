@@ -6,7 +6,7 @@
 
 import type { ModelRequest, RequestMessage } from '../../core/message.ts';
 import type { Model, ModelReply, ReplyPart } from '../../models/port.ts';
-import { type Batch, batchIn, claimsIn, type Wanted } from './batch.ts';
+import { type Batch, batchIn, claimsIn, pathOf, type Wanted } from './batch.ts';
 
 export const scriptedModel = (origin: string): Model => ({
   name: 'scripted/kill',
@@ -59,10 +59,9 @@ function report(asked: readonly Batch[], messages: readonly RequestMessage[]): s
 }
 
 function cell({ id, shape, wanted }: Batch, origin: string, isFirst: boolean): string {
-  const deed = ({ service, what }: Wanted): string => `deed('${service}', '${what}')`;
-  const [first, second, ...rest] = wanted.map(deed);
-  const inRow = (deeds: readonly (string | undefined)[]): string =>
-    deeds.flatMap((one) => (one ? [`await ${one};`] : [])).join('\n');
+  const [first, second, ...rest] = deeds(wanted);
+  const inRow = (some: readonly (string | undefined)[]): string =>
+    some.flatMap((one) => (one ? [`await ${one};`] : [])).join('\n');
   const pause = 'await new Promise((done) => setTimeout(done, 60));';
   const body = {
     row: inRow([first, second, ...rest]),
@@ -79,10 +78,18 @@ ${body}
 console.log('kept ' + kept.join(' '));`;
 }
 
+/** What is wanted of the batch service goes out together, one request for each item. */
+function deeds(wanted: readonly Wanted[]): readonly string[] {
+  const deed = (one: Wanted): string => `deed('${pathOf(one)}', '${one.what}')`;
+  const items = wanted.filter(({ service }) => service === 'batch').map(deed);
+  const singles = wanted.filter(({ service }) => service !== 'batch').map(deed);
+  return items.length > 0 ? [...singles, `Promise.all([${items.join(', ')}])`] : singles;
+}
+
 const helper = (origin: string): string => `const kept = [];
-async function deed(service, what) {
+async function deed(path, what) {
   try {
-    const answer = await fetch('${origin}/' + service, { method: 'POST', body: JSON.stringify({ what }) });
+    const answer = await fetch('${origin}' + path, { method: 'POST', body: JSON.stringify({ what }) });
     console.log(what + ': ' + (answer.ok ? 'done' : 'failed'));
   } catch (error) {
     console.log(what + ': failed ' + error);

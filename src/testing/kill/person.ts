@@ -7,18 +7,22 @@
 import { type Client, client } from '../../client/client.ts';
 import { mayPass } from '../../client/request.ts';
 import { OutlastError } from '../../core/error.ts';
-import type { Event, EventKind, ForeignEvent } from '../../core/event.ts';
+import type { DecisionAnswer, Event, EventKind, ForeignEvent } from '../../core/event.ts';
 import type { When } from '../../core/message.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Inspection, Verification } from '../../protocol/schema.ts';
+import { Approvals } from './approvals.ts';
 import { type Batch, instruction } from './batch.ts';
-import { LATE_MS, readBooks, standing } from './books.ts';
+import { LATE_MS, type Row, standing } from './books.ts';
 
 const AGAIN_MS = 20;
 
 interface Options {
   readonly url: () => Promise<string>;
-  readonly books: string;
+  /** What the services' own records say of this round. */
+  readonly rows: () => readonly Row[];
+  /** When approvals are decided, and how. */
+  readonly random: () => number;
   /** Names the keys. */
   readonly name: string;
   readonly signal: AbortSignal;
@@ -31,6 +35,7 @@ export class Person {
   resumed = 0;
   /** Each time that it was said to rest while effects were open. */
   readonly restless: string[] = [];
+  readonly approvals: Approvals;
   private readonly options: Options;
   private readonly outlast: Client;
   private session: string | null = null;
@@ -41,6 +46,10 @@ export class Person {
   constructor(options: Options) {
     this.options = options;
     this.outlast = client({ url: options.url });
+    this.approvals = new Approvals({
+      ...options,
+      decide: (decision, answer) => this.say(decision, answer, `I ${answer} it`),
+    });
   }
 
   get id(): string {
@@ -65,14 +74,15 @@ export class Person {
     return true;
   }
 
-  /** Until nothing more happens by itself; answers what is asked on the way. */
+  /** Until nothing more happens by itself; answers what is asked on the way, and waits for the other desk. */
   async rest(): Promise<Inspection> {
     const { session } = this;
     if (session === null) throw new Error('a session rests once it was started');
     for (;;) {
       const seen = await this.insist((signal) => this.outlast.rest(session, { signal }));
-      const [question] = seen.decisions;
-      if (seen.phase === 'awaiting_decision' && question) await this.decide(session, question);
+      const question = seen.decisions.find(({ about }) => about === 'unknown');
+      if (seen.phase === 'awaiting_decision' && question) await this.decide(question);
+      else if (seen.phase === 'awaiting_decision') await this.progress(AGAIN_MS * 10);
       else if (seen.phase === 'paused') {
         this.resumed++;
         await this.insist((signal) => this.outlast.resume(session, { signal }));
@@ -122,22 +132,25 @@ export class Person {
   async leave(): Promise<void> {
     this.watching.abort();
     await this.following;
+    await this.approvals.done();
   }
 
-  private async decide(
-    session: string,
-    { id, since, question }: Inspection['decisions'][number],
-  ): Promise<void> {
+  private async decide({ id, since, question }: Inspection['decisions'][number]): Promise<void> {
     // Whoever sent it was gone when the question was asked, or had its connection cut.
     await this.pause(Math.max(0, since + LATE_MS + 20 - systemClock.now()));
     const what = /what\W+([\w.]+)/.exec(question)?.[1];
-    const stands = standing(readBooks(this.options.books)).some((row) => row.what === what);
-    await this.insist((signal) =>
-      this.outlast.decide(session, id, stands ? 'done' : 'not-done', { text: 'looked it up', signal }),
-    ).catch((error: unknown) => {
-      // Decided under a life that was killed before it could say so.
-      if (!(error instanceof OutlastError && error.code === 'decision.closed')) throw error;
-    });
+    const stands = standing(this.options.rows()).some((row) => row.what === what);
+    await this.say(id, stands ? 'done' : 'not-done', 'looked it up');
+  }
+
+  private async say(decision: string, answer: DecisionAnswer, text: string): Promise<void> {
+    const { id } = this;
+    await this.insist((signal) => this.outlast.decide(id, decision, answer, { text, signal })).catch(
+      (error: unknown) => {
+        // Decided under a life that was killed before it could say so.
+        if (!(error instanceof OutlastError && error.code === 'decision.closed')) throw error;
+      },
+    );
   }
 
   private async follow(session: string): Promise<void> {
@@ -148,6 +161,7 @@ export class Person {
         for await (const event of this.outlast.follow(session, { after, signal })) {
           if (event.kind === 'whisper') continue;
           this.followed.push(event);
+          this.approvals.heard(event);
           for (const watch of [...this.waiters]) watch(event);
         }
       } catch (error) {

@@ -103,12 +103,13 @@ export class Server {
     await this.life.said;
   }
 
-  /** SIGKILL, and a new process at once. */
-  async kill(): Promise<void> {
+  /** SIGKILL, and a new process at once, or after a while in which nobody is there. */
+  async kill(awayMs = 0, signal?: AbortSignal): Promise<void> {
     const { life } = this;
     life.signal('SIGKILL');
     await life.exited;
     this.told.push(life.complaints());
+    if (awayMs > 0) await systemClock.sleep(awayMs, signal);
     if (!this.isOver) this.life = startServer(this.dataDir, this.services);
   }
 

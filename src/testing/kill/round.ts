@@ -1,17 +1,22 @@
 /**
  * One round: a session that is given batches and corrections while its server is killed at random instants, and is
- * judged once it rests. Every third kill or so lands on a server that is still recovering from the one before.
+ * judged once it rests. Every third kill or so lands on a server that is still recovering from the one before. Now and then
+ * nobody is there for a while, longer than some services keep their keys. In some rounds a person is asked before.
  */
 
+import { BookReader } from '../../break/service/profile.ts';
 import type { When } from '../../core/message.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { seededEntropy } from '../../lib/entropy.ts';
+import type { Inspection } from '../../protocol/schema.ts';
 import type { Verdict } from '../sim/judge.ts';
-import { type Batch, SERVICES, SHAPES } from './batch.ts';
-import { readBooks } from './books.ts';
-import { dispatchesInDoubt, extras, findingsOf, judge } from './judge.ts';
+import { effectsOf } from './about.ts';
+import { type Batch, SERVICES, type ServiceName, SHAPES } from './batch.ts';
+import { type Arrival, type Row, readBooks } from './books.ts';
+import { findingsOf, judge } from './judge.ts';
 import { Person } from './person.ts';
 import type { Server } from './processes.ts';
+import { openIn, type Tallies, tallies } from './tally.ts';
 
 export interface RoundOptions {
   readonly round: number;
@@ -34,11 +39,17 @@ export interface Round {
   readonly kills: number;
   /** Kills of a server that had not yet said that it is ready. */
   readonly early: number;
-  readonly effects: number;
-  /** Requests that left and whose own answer never came: what kills are meant to leave behind. */
-  readonly inDoubt: number;
-  /** Rows that stood twice for a while, were undone and told. */
-  readonly extras: number;
+  /**
+   * Kills that interrupted a recovery: those, and kills of a server that had not yet cleared up what an earlier kill had
+   * left open.
+   */
+  readonly recovering: number;
+  /** Kills after which nobody was there for a while. */
+  readonly away: number;
+  /** Approvals that the person decided, and how many of them with a no. */
+  readonly approvals: number;
+  readonly rejected: number;
+  readonly kinds: Tallies;
   readonly resumed: number;
   /** Each time that the session was said to rest while an effect of it was open. */
   readonly restless: readonly string[];
@@ -54,6 +65,15 @@ const EARLY = 0.25;
 const SENT = 0.8;
 /** About as long as a server takes to come up, on a machine with other things to do. */
 const RECOVERY_MS = 500;
+/** How likely nobody comes for a while: where a key may expire meanwhile, and otherwise. */
+const AWAY = { expiring: 0.35, other: 0.01 };
+/** On both sides of the time for which keys are kept. */
+const AWAY_FROM_MS = 1_500;
+const AWAY_TO_MS = 4_500;
+/** Rounds in which a person is asked before, and of how many of the effects. */
+const ASKING = 0.35;
+const ASKS = 0.35;
+const ITEMS = 3;
 /** Time after the last kill in which a session must come to rest. */
 const BOUND_MS = 90_000;
 const SMALLEST = 2;
@@ -71,14 +91,25 @@ class Play {
   private made = 0;
   private kills = 0;
   private early = 0;
+  private recovering = 0;
+  private away = 0;
+  private lastKillAt = 0;
+  private readonly asks: number;
+  private readonly reader: BookReader;
   private isOver = false;
 
   constructor(options: RoundOptions) {
     const { round, seed, server, books } = options;
     this.options = options;
     this.random = seededEntropy(seed + 7_919 * round).next;
+    this.asks = this.random() < ASKING ? ASKS : 0;
+    this.reader = new BookReader(books);
     this.signal = AbortSignal.any([options.signal, this.stuckAt.signal]);
-    this.person = new Person({ url: server.url, books, name: `r${round}`, signal: this.signal });
+    this.person = new Person({
+      ...{ url: server.url, name: `r${round}`, signal: this.signal },
+      rows: () => this.rows(),
+      random: seededEntropy(seed + 104_729 * round).next,
+    });
   }
 
   async play(): Promise<Round> {
@@ -88,7 +119,7 @@ class Play {
     // Their errors are met below, where they are awaited.
     for (const task of [killing, correcting]) task.catch(() => {});
     const stuck: string[] = [];
-    let inspection = null;
+    let inspection: Inspection | null = null;
     let looked: Awaited<ReturnType<Person['look']>> | null = null;
     try {
       await person.start(this.batch());
@@ -110,33 +141,22 @@ class Play {
       this.stuckAt.abort();
       await person.leave();
     }
-    const { batches, followed, resumed, restless } = person;
+    const { batches, followed, resumed, restless, approvals } = person;
+    const rows = this.rows();
+    const log = looked?.log ?? followed;
     const verdict = judge({
-      batches,
-      followed,
-      log: looked?.log ?? followed,
-      inspection,
-      verification: looked?.verification ?? null,
-      stuck,
-      rows: this.ownRows(),
+      ...{ batches, followed, log, inspection, rows, stuck },
+      ...{ verification: looked?.verification ?? null, approvals: approvals.made },
+      arrivals: await this.arrivals(),
     });
-    const effects = batches.reduce((sum, batch) => sum + batch.wanted.length, 0);
-    const { kills, early } = this;
-    const { round } = this.options;
-    const findings = findingsOf(verdict);
-    const inDoubt = dispatchesInDoubt(followed);
+    const { kills, early, recovering, away } = this;
+    const answers = [...approvals.made.values()].map(({ answer }) => answer);
     return {
-      round,
-      session: person.id,
-      kills,
-      early,
-      effects,
-      inDoubt,
-      extras: extras(this.ownRows()).length,
-      resumed,
-      restless,
-      verdict,
-      findings,
+      ...{ round: this.options.round, session: person.id, kills, early, recovering, away },
+      approvals: answers.length,
+      rejected: answers.filter((answer) => answer === 'reject').length,
+      kinds: tallies(log, rows),
+      ...{ resumed, restless, verdict, findings: findingsOf(verdict) },
     };
   }
 
@@ -155,12 +175,29 @@ class Play {
         await this.pause(this.random() ** 2 * WITHIN_MS);
       }
       if (!isReady) this.early++;
-      await server.kill();
+      if (!isReady || this.leftOpen()) this.recovering++;
+      this.lastKillAt = systemClock.now();
+      const awayMs = this.awayMs();
+      if (awayMs > 0) this.away++;
+      await server.kill(awayMs, this.signal);
       this.kills++;
       onKill();
     }
     this.isOver = true;
     void this.boundTheRest();
+  }
+
+  /** Whether something that left before the last kill is still open. */
+  private leftOpen(): boolean {
+    return [...openIn(this.person.followed).values()].some((at) => at < this.lastKillAt);
+  }
+
+  private awayMs(): number {
+    const { followed } = this.person;
+    const effects = effectsOf(followed);
+    const mayExpire = [...openIn(followed).keys()].some((id) => effects.get(id)?.service === 'expiring');
+    if (this.random() >= (mayExpire ? AWAY.expiring : AWAY.other)) return 0;
+    return AWAY_FROM_MS + this.random() * (AWAY_TO_MS - AWAY_FROM_MS);
   }
 
   private async boundTheRest(): Promise<void> {
@@ -180,11 +217,14 @@ class Play {
   }
 
   private batch(most = 5): Batch {
-    const id = `r${this.options.round}b${++this.made}`;
+    const id = `r${this.options.round}.${++this.made}`;
     const count = 1 + Math.floor(this.random() * most);
-    const wanted = Array.from({ length: count }, (_, i) => ({
-      service: pick(SERVICES, this.random),
-      what: `${id}.${i + 1}`,
+    const services = Array.from({ length: count }, () => pick(SERVICES, this.random)).flatMap((service) =>
+      service === 'batch' ? Array<ServiceName>(ITEMS).fill(service) : [service],
+    );
+    const wanted = services.map((service, i) => ({
+      ...{ service, what: `${id}.${i + 1}` },
+      asks: this.random() < this.asks,
     }));
     return { id, shape: pick(SHAPES, this.random), wanted };
   }
@@ -201,9 +241,14 @@ class Play {
     }
   }
 
-  private ownRows(): ReturnType<typeof readBooks> {
-    const own = `r${this.options.round}b`;
-    return readBooks(this.options.books).filter(({ what }) => what.startsWith(own));
+  private rows(): readonly Row[] {
+    return readBooks(this.reader, `r${this.options.round}`);
+  }
+
+  private async arrivals(): Promise<readonly Arrival[]> {
+    const { outside, round } = this.options;
+    const answer = await fetch(`${outside}/arrivals?of=r${round}`);
+    return ((await answer.json()) as { arrivals: readonly Arrival[] }).arrivals;
   }
 
   private async pause(ms: number): Promise<void> {

@@ -11,6 +11,7 @@ import { createOutlast } from '../../compose.ts';
 import { OutlastError } from '../../core/error.ts';
 import { app } from '../../server/app.ts';
 import { listen } from '../../server/listen.ts';
+import { ASKED } from './batch.ts';
 import { grantsFor } from './books.ts';
 import { scriptedModel } from './model.ts';
 
@@ -36,8 +37,13 @@ try {
     dataDir,
     grants: grantsFor(services),
     model: scriptedModel(services),
-    // The campaign is about what is done and not recorded; nobody is there to be asked before.
-    policy: { rules: [{ name: 'campaign', verdict: 'allow' }] },
+    policy: {
+      rules: [
+        { name: 'campaign-asks', when: { target: `*${ASKED}/*` }, verdict: 'ask' },
+        // Of the others the campaign is about what is done and not recorded, blind ones included.
+        { name: 'campaign', verdict: 'allow' },
+      ],
+    },
     report,
   });
   open(app(outlast, { closing: closing.signal, report }));

@@ -1,25 +1,28 @@
 /**
- * The outside: one process with five services, that survives every kill of the server. `bill` can be asked for an
- * X-Reference and told to undo a row, `pay` deduplicates by the Idempotency-Key, `mail` can be asked for an X-Reference,
- * `post` does none of these, `look` reads.
+ * The outside: one process with a service of each kind, that survives every kill of the server. What each can do for its
+ * clients stands in `books.ts`; `look` reads.
  *
- * O1  A row is on disk (fsync) before its answer goes out. Rows are only ever added.
+ * O1  A row is on disk (fsync) before its answer goes out. Rows are only ever added, an undoing is a row.
  * O2  A request is applied a random while after it came, and answered a random while after that, whether or not its
  *     client is still there; a few connections are cut instead, before or after.
  * O3  Nothing is applied later than promised. The time runs from the last moment at which the request cannot have been
  *     there yet, so a machine that stalls makes a request fail rather than late.
  * O4  It ends with its parent: when the pipe to its input closes.
  * O5  `/arrivals` tells when each write came and under which epoch, whatever became of it.
+ * O6  Whether a key is known is judged by when the requests came, not by when they were applied.
+ * O7  The batch service dies now and then with items under way, as a process of its own would: what it had applied
+ *     stands, nothing is answered, the rest is gone, and for a while nobody is there.
  */
 
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { parseArgs } from 'node:util';
+import { bookOf, runOf } from '../../break/service/profile.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { seededEntropy } from '../../lib/entropy.ts';
-import { SERVICES, type ServiceName } from './batch.ts';
-import { bookOf, LATE_MS, type Row, rowsIn, standing } from './books.ts';
+import { SERVICES, type ServiceName, serviceAt } from './batch.ts';
+import { ABLE, type Arrival, LATE_MS, type Row } from './books.ts';
 
 const { values } = parseArgs({
   options: { books: { type: 'string' }, seed: { type: 'string', default: '1' } },
@@ -31,13 +34,47 @@ const { next: random } = seededEntropy(Number(values.seed));
 const APPLY_MAX_MS = LATE_MS - 80;
 const TICK_MS = 10;
 const CUT = 0.02;
+/** O7: after how many of the items that it applies, and for how long. */
+const DIES = 0.08;
+const DEAD_MS = 250;
+
+interface Kept extends Omit<Row, 'service'> {
+  /** When its request came. */
+  readonly cameAt: number;
+}
+
+class Book {
+  readonly byReference = new Map<string, Kept[]>();
+  readonly undone = new Set<number>();
+  /** Counts its deaths. */
+  life = 1;
+  deadUntil = 0;
+  private readonly file: number;
+  private lastId = 0;
+
+  constructor(service: ServiceName) {
+    this.file = openSync(bookOf(dir, service), 'a');
+    process.on('exit', () => closeSync(this.file));
+  }
+
+  /** O1. */
+  append(entry: Pick<Row, 'what' | 'reference' | 'undoes'>, cameAt: number): void {
+    const row = { id: ++this.lastId, ...entry, at: systemClock.now() };
+    writeSync(this.file, `${JSON.stringify(row)}\n`);
+    const { reference, undoes } = row;
+    if (undoes !== null) this.undone.add(undoes);
+    else if (reference !== null) this.byReference.set(reference, [...this.of(reference), { ...row, cameAt }]);
+    fsyncSync(this.file);
+  }
+
+  of(reference: string): readonly Kept[] {
+    return this.byReference.get(reference) ?? [];
+  }
+}
 
 mkdirSync(dir, { recursive: true });
-const files = new Map(SERVICES.map((service) => [service, openSync(bookOf(dir, service), 'a')]));
-const rows: Row[] = SERVICES.flatMap((service) =>
-  existsSync(bookOf(dir, service)) ? rowsIn(bookOf(dir, service)) : [],
-);
-const arrivals: { readonly at: number; readonly epoch: number }[] = [];
+const books = Object.fromEntries(SERVICES.map((name) => [name, new Book(name)])) as Record<ServiceName, Book>;
+const arrivals: Arrival[] = [];
 let pending = 0;
 
 // O3. Whatever is accepted in this turn of the loop came after the turn before last.
@@ -61,80 +98,100 @@ process.on('SIGINT', () => {});
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://outside');
-  const name = url.pathname.slice(1);
-  if (name === 'pending') return send(response, { pending });
-  if (name === 'arrivals') return send(response, { arrivals });
-  if (name === 'look') {
+  if (url.pathname === '/pending') return send(response, { pending });
+  if (url.pathname === '/arrivals') {
+    const round = url.searchParams.get('of') ?? '';
+    return send(response, { arrivals: arrivals.filter(({ what }) => runOf(what) === round) });
+  }
+  if (url.pathname === '/look') {
     await systemClock.sleep(random() * 40);
-    return send(response, { rows: rows.length });
+    return send(response, { arrivals: arrivals.length });
   }
-  const undone = /^bill\/(\d+)$/.exec(name)?.[1];
-  if (undone !== undefined && request.method === 'DELETE') return undo(Number(undone), response);
-  const service = SERVICES.find((one) => one === name);
-  if (!service) {
-    response.writeHead(404).end();
-    return;
-  }
-  if (request.method === 'GET') {
-    const reference = url.searchParams.get('reference');
-    const own = rows.filter((row) => row.service === service && row.undoes === null);
-    const stand = new Set(standing(rows));
-    const records = own.filter((row) => row.reference === reference);
-    return send(response, { records: records.map((row) => ({ ...row, undone: !stand.has(row) })) });
-  }
-  arrivals.push({ at: systemClock.now(), epoch: Number(request.headers['x-outlast-epoch'] ?? 0) });
-  pending++;
-  try {
-    await write(service, request, response);
-  } finally {
-    pending--;
-  }
+  const [, name, id] = /^\/(\w+)\/(\d+)$/.exec(url.pathname) ?? [];
+  if (request.method === 'DELETE') return undo(serviceAt(name ?? ''), Number(id), response);
+  const service = serviceAt(url.pathname);
+  if (service && isDead(service)) return void response.destroy();
+  if (service && request.method === 'GET')
+    return find(service, url.searchParams.get('reference') ?? '', response);
+  if (service && request.method === 'POST') return write(service, request, response);
+  response.writeHead(404).end();
 }
+
+const isDead = (service: ServiceName): boolean => systemClock.monotonic() < books[service].deadUntil;
 
 async function write(
   service: ServiceName,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const since = sentAfter.get(request.socket) ?? 0;
-  const header = request.headers[service === 'pay' ? 'idempotency-key' : 'x-reference'];
-  const reference = service !== 'post' && typeof header === 'string' ? header : null;
-  const { what } = JSON.parse(await bodyOf(request)) as { what: string };
+  const cameAt = systemClock.now();
+  pending++;
+  try {
+    const { what } = JSON.parse(await bodyOf(request)) as { what: string };
+    arrivals.push({ at: cameAt, epoch: Number(request.headers['x-outlast-epoch'] ?? 0), service, what });
+    const { keptMs } = ABLE[service];
+    const header = request.headers[keptMs === null ? 'x-reference' : 'idempotency-key'];
+    const reference = service !== 'blind' && typeof header === 'string' ? header : null;
+    const since = sentAfter.get(request.socket) ?? 0;
+    await applyLater({ service, what, reference, cameAt, since }, response);
+  } finally {
+    pending--;
+  }
+}
+
+interface Write extends Pick<Row, 'service' | 'what' | 'reference'> {
+  readonly cameAt: number;
+  /** O3, on the monotonic clock. */
+  readonly since: number;
+}
+
+async function applyLater(wanted: Write, response: ServerResponse): Promise<void> {
+  const { service, what, since } = wanted;
+  const book = books[service];
+  const { life } = book;
   const fate = random();
   if (fate < CUT) return void response.destroy();
   // Mostly soon, now and then about as late as the promise allows.
   await systemClock.sleep(5 + (random() < 0.12 ? random() * (APPLY_MAX_MS - 60) : random() * 100));
-  if (systemClock.monotonic() - since > APPLY_MAX_MS) return void response.destroy();
-  apply(service, what, reference);
-  if (fate < 2 * CUT) return void response.destroy();
+  if (systemClock.monotonic() - since > APPLY_MAX_MS || book.life !== life) return void response.destroy();
+  if (!isKnown(wanted)) book.append({ what, reference: wanted.reference, undoes: null }, wanted.cameAt);
+  if (service === 'batch' && random() < DIES) {
+    book.life++;
+    book.deadUntil = systemClock.monotonic() + random() * DEAD_MS;
+  }
+  if (fate < 2 * CUT || book.life !== life) return void response.destroy();
   await systemClock.sleep(random() * 150);
+  if (book.life !== life) return void response.destroy();
   send(response, { ok: true, what });
 }
 
-/** O1. */
-function apply(service: ServiceName, what: string, reference: string | null): void {
-  if (service === 'pay' && rows.some((row) => row.service === 'pay' && row.reference === reference)) return;
-  append({ service, what, reference, undoes: null });
+/** O6. */
+function isKnown({ service, reference, cameAt }: Write): boolean {
+  const { keptMs } = ABLE[service];
+  if (keptMs === null || reference === null) return false;
+  return books[service].of(reference).some((row) => cameAt - row.cameAt < keptMs);
+}
+
+function find(service: ServiceName, reference: string, response: ServerResponse): void {
+  const { isAskable, lagMs } = ABLE[service];
+  if (!isAskable) return void response.writeHead(404).end();
+  const { undone } = books[service];
+  const shown = books[service].of(reference).filter(({ at }) => systemClock.now() - at >= lagMs);
+  const records = shown.map(({ id, what }) => ({ id, what, reference, undone: undone.has(id) }));
+  send(response, { records });
 }
 
 /** Its answer is slow, and now and then lost: whoever asked may be gone before it comes. */
-async function undo(id: number, response: ServerResponse): Promise<void> {
-  const row = standing(rows).find((one) => one.service === 'bill' && one.id === id);
-  if (row) append({ ...row, undoes: id });
+async function undo(service: ServiceName | undefined, id: number, response: ServerResponse): Promise<void> {
+  if (!service || !ABLE[service].canUndo) return void response.writeHead(404).end();
+  const book = books[service];
+  const row = [...book.byReference.values()].flat().find((one) => one.id === id);
+  if (row && !book.undone.has(id)) {
+    book.append({ what: row.what, reference: row.reference, undoes: id }, systemClock.now());
+  }
   if (random() < 2 * CUT) return void response.destroy();
   await systemClock.sleep(random() * 100);
   send(response, { ok: row !== undefined });
-}
-
-function append(entry: Pick<Row, 'service' | 'what' | 'reference' | 'undoes'>): void {
-  const { service } = entry;
-  const id = rows.filter((row) => row.service === service).length + 1;
-  const row: Row = { ...entry, id, at: systemClock.now() };
-  const file = files.get(service);
-  if (file === undefined) return;
-  writeSync(file, `${JSON.stringify(row)}\n`);
-  rows.push(row);
-  fsyncSync(file);
 }
 
 function send(response: ServerResponse, body: object): void {
@@ -147,7 +204,3 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   for await (const chunk of request) text += String(chunk);
   return text;
 }
-
-process.on('exit', () => {
-  for (const file of files.values()) closeSync(file);
-});
