@@ -130,6 +130,10 @@ async function runEffect(s: State, call: Of<'call'>, by: Performer, halt: Abort)
       ? { status: 'absent' }
       : { status: 'unknown', reason: 'the lease ended before it was sent again' };
   }
+  // Decided in time, and the mark took so long that the service may have forgotten the key: it would do it again.
+  if (attempt > 1 && by.ports.clock.now() >= keyEnds(effect)) {
+    return { status: 'unknown', reason: 'its key may be forgotten by now, so it was not sent again' };
+  }
   const late = (outcome: Outcome): void => by.late({ do: 'call', call, outcome });
   const limitMs = s.contract.limits.effectTimeoutMs;
   return withTimeout<Outcome>(limitMs, by, halt, { expired: LATE, late }, async (limit) => {
@@ -143,6 +147,13 @@ async function runEffect(s: State, call: Of<'call'>, by: Performer, halt: Abort)
       return { status: 'unknown', reason };
     }
   });
+}
+
+/** Until when its service surely knows the key of the first sending. */
+function keyEnds({ capability, firstDispatchAt }: Effect): number {
+  return capability.kind === 'keyed' && firstDispatchAt !== null
+    ? firstDispatchAt + capability.retentionMs
+    : Number.POSITIVE_INFINITY;
 }
 
 /** Whether no earlier attempt can still stand: a repeat that was not sent says nothing about the one before it. */

@@ -237,3 +237,25 @@ it.each(['book', 'pay'])(
     expect(await responses(h, id)).toEqual([`${service}: done`]);
   },
 );
+
+it('B036 a repeat whose mark took longer than its service keeps the key is not sent: it could be done twice', async () => {
+  const calls: number[] = [];
+  const forgetful = tool('forgetful', { kind: 'keyed', retentionMs: 5_000 }, async (_args, { attempt }) => {
+    calls.push(attempt);
+    if (attempt === 1) throw new Error('the connection broke');
+    return { status: 'done', result: 'once more' };
+  });
+  const h = given({ tools: [forgetful], model: once(['forgetful', {}]) });
+  let marks = 0;
+  h.faulty.commit = async (commit) => {
+    const result = await h.store.commit(commit);
+    const isMark = commit.events.some(({ kind }) => kind === 'effect.dispatched');
+    if (isMark && ++marks === 2) await h.clock.sleep(6_000);
+    return result;
+  };
+  const id = await h.start('do it');
+  expect(await h.rest(id)).toBe('awaiting_decision');
+
+  expect([marks, calls]).toEqual([2, [1]]);
+  expect((await h.done(h.api.inspect(id))).ledger).toMatchObject([{ status: 'unknown' }]);
+});
