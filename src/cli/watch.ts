@@ -84,7 +84,7 @@ export function patience(terminal: Terminal, patienceMs = PATIENCE_MS) {
 /** Ends a watch: what the session waits for, in words and as an exit code. */
 export function conclude({ seen, response }: Watched, terminal: Terminal): ExitCode {
   const { dim, yellow, red } = terminal.paint;
-  const { id, phase, decisions, reason } = seen;
+  const { id, phase, decisions, reason, budget } = seen;
   switch (phase) {
     case 'awaiting_decision':
       terminal.say(
@@ -95,6 +95,7 @@ export function conclude({ seen, response }: Watched, terminal: Terminal): ExitC
       return EXIT.decision;
     case 'paused':
       terminal.say(reason === null ? dim(`paused; go on with: ${COMMAND} resume ${id}`) : red(reason));
+      if (budget.isExhausted) return EXIT.decision;
       return reason === null ? EXIT.ok : EXIT.failed;
     case 'awaiting_input':
       terminal.say(dim(`awaiting input: ${COMMAND} send ${id} "…"`));

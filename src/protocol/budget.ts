@@ -43,6 +43,7 @@ export const sessionBudget = z.object({
   spent,
   turnSpent: spent.nullable(),
   words: z.string().describe('What was spent, in words.'),
+  isExhausted: z.boolean().describe('Whether the open turn rests until somebody raises it.'),
 });
 
 export const ownerBudget = z.object({

@@ -31,6 +31,8 @@ export interface Inspection {
     readonly spent: Spent;
     readonly turnSpent: Spent | null;
     readonly words: string;
+    /** Whether the open turn rests until somebody raises it. */
+    readonly isExhausted: boolean;
   };
   readonly startedAt: number;
   readonly updatedAt: number;
@@ -103,6 +105,7 @@ export function inspect(id: SessionId, s: State): Inspection {
     budget: {
       ...s.budget.limits,
       ...{ spent: s.budget.spent, turnSpent: s.turn?.spent ?? null, words: spentInWords(s.budget.spent) },
+      isExhausted: s.budget.exhausted !== null,
     },
     startedAt: contract.startedAt,
     updatedAt: s.activeAt,

@@ -406,7 +406,7 @@ describe('budgets', () => {
   test('a session rests at its limit, says so, and goes on from there when it is raised', async () => {
     const started = await run('start', '--persist', '--budget', 'steps=1,minutes=30', 'look', '--json');
     expect([started.code, started.stderr + started.stdout]).toEqual([
-      1,
+      5,
       expect.stringContaining('Raise it: outlast budget'),
     ]);
     const session = String(resultOf(started).session);

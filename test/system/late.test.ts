@@ -258,4 +258,10 @@ it('B036 a repeat whose mark took longer than its service keeps the key is not s
 
   expect([marks, calls]).toEqual([2, [1]]);
   expect((await h.done(h.api.inspect(id))).ledger).toMatchObject([{ status: 'unknown' }]);
+
+  // A person has looked: then its key is as good as new, however long that took.
+  await h.pass(10 * MINUTE_MS);
+  await h.done(h.api.decide(id, 'd1', 'not-done'));
+  expect(await h.rest(id)).toBe('awaiting_input');
+  expect([calls, await responses(h, id)]).toEqual([[1, 3], ['forgetful: done']]);
 });

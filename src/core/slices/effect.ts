@@ -148,6 +148,8 @@ export function reconciled(s: State, e: EventOf<'effect.reconciled'>): State {
         change(progressed(s), e.effect, (effect) => ({
           ...effect,
           ...{ status: 'intended', evidence, doubtSince: null, answer: null, late: null },
+          // Nothing of it stands: its key is new to the service when it is sent again.
+          firstDispatchAt: null,
         })),
         e.effect,
       );
