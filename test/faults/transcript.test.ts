@@ -5,7 +5,7 @@ import type { ModelRequest } from '../../src/core/message.ts';
 import { resultOf } from '../../src/core/slices/effect.ts';
 import { languageModel } from '../../src/models/language-model.ts';
 import { toCall } from '../../src/models/prompt.ts';
-import { calls, gate, read, say, tool } from '../../src/testing/harness.ts';
+import { calls, gate, type Harness, read, say, tool } from '../../src/testing/harness.ts';
 import { events, given, instructions, notes, present, responses, results, sandbox } from './kit.ts';
 import { streaming } from './streams.ts';
 
@@ -35,23 +35,30 @@ it('B004 a reply that was cut before it said anything leaves nothing behind', as
   expect(await responses(h, id)).toEqual(['here I am']);
 });
 
-it('B020 reasoning goes back byte for byte: reloaded, and interrupted behind it', async () => {
-  const sealed = {
-    type: 'reasoning',
-    text: 'a thought ',
-    meta: { p: { signature: 'ab==', n: [1] } },
-  } as const;
+/** Signed reasoning, and what must stay of it byte for byte. */
+const sealed = {
+  type: 'reasoning',
+  text: 'a thought ',
+  meta: { p: { signature: 'ab==', n: [1] } },
+} as const;
+
+/** A session whose first reply has reasoned and called a tool that does not answer; then the model says these. */
+async function thinking(...saying: readonly string[]): Promise<{ h: Harness; id: string }> {
   const held = gate();
   const h = given({
     tools: [tool('slow', { kind: 'read' }, () => held.pass({ status: 'done', result: 1 }))],
     model: [
       { parts: [sealed, ...calls(['slow', {}]).parts], finish: 'tool-calls', usage: USAGE },
-      say('one'),
-      say('two'),
+      ...saying.map((text) => say(text)),
     ],
   });
   const id = await h.start('think');
   await h.until(() => held.reached === 1, 'a call in flight');
+  return { h, id };
+}
+
+it('B020 reasoning goes back byte for byte: reloaded, and interrupted behind it', async () => {
+  const { h, id } = await thinking('one', 'two');
   await h.done(h.api.interrupt(id));
   await h.tell(id, 'go on');
   h.restart();
@@ -66,22 +73,7 @@ it('B020 reasoning goes back byte for byte: reloaded, and interrupted behind it'
 });
 
 it('B020 reasoning goes back byte for byte from a fork, and from a fork of that one', async () => {
-  const sealed = {
-    type: 'reasoning',
-    text: 'a thought ',
-    meta: { p: { signature: 'ab==', n: [1] } },
-  } as const;
-  const held = gate();
-  const h = given({
-    tools: [tool('slow', { kind: 'read' }, () => held.pass({ status: 'done', result: 1 }))],
-    model: [
-      { parts: [sealed, ...calls(['slow', {}]).parts], finish: 'tool-calls', usage: USAGE },
-      say('forked'),
-      say('forked again'),
-    ],
-  });
-  const id = await h.start('think');
-  await h.until(() => held.reached === 1, 'a call in flight');
+  const { h, id } = await thinking('forked', 'forked again');
   const { session: fork } = await h.done(h.api.fork(id));
   await h.tell(fork, 'go on');
   const { session: again } = await h.done(h.api.fork(fork, { message: 'and again' }));
