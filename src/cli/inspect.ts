@@ -55,6 +55,7 @@ function heading(seen: Inspection, paint: Paint): string[] {
     ['log', `${seen.head} events, epoch ${seen.epoch}`],
     ['started', ago(now - seen.startedAt)],
     ['changed', ago(now - seen.updatedAt)],
+    ...(seen.wakesAt === null ? [] : [['goes on', `by itself at ${new Date(seen.wakesAt).toISOString()}`]]),
   ];
   const reason = seen.reason === null ? [] : [paint.yellow(clean(seen.reason))];
   return [

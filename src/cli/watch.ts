@@ -98,13 +98,17 @@ export function conclude({ seen, response }: Watched, terminal: Terminal): ExitC
       if (budget.isExhausted) return EXIT.decision;
       return reason === null ? EXIT.ok : EXIT.failed;
     case 'awaiting_input':
-      terminal.say(dim(`awaiting input: ${COMMAND} send ${id} "…"`));
+      terminal.say(dim(`awaiting input: ${COMMAND} send ${id} "…"${ahead(seen)}`));
       break;
     default:
       terminal.say(dim(phase));
   }
   return response === null ? EXIT.failed : EXIT.ok;
 }
+
+/** What its code left in the background goes on without anybody. */
+const ahead = ({ wakesAt }: Inspection): string =>
+  wakesAt === null ? '' : `; goes on by itself at ${new Date(wakesAt).toISOString()}`;
 
 /** The result line of `start` and `send`. */
 export function outcomeOf({ seen, response }: Watched): object {

@@ -19,7 +19,15 @@ import type { Message } from './message.ts';
 import { question, resolve, whyUnknown } from './resolve.ts';
 import { nextDelivery } from './slices/heap.ts';
 import { brokenBefore, isBroken, saidIn, textOf } from './slices/turn.ts';
-import { type Decision, type Effect, isUnknown, openDecisions, type State, type Step } from './state.ts';
+import {
+  type Decision,
+  type Effect,
+  isUnknown,
+  openDecisions,
+  pendingTimers,
+  type State,
+  type Step,
+} from './state.ts';
 import { parkingAt, upkeep } from './upkeep.ts';
 
 export type PortCall =
@@ -175,11 +183,8 @@ function expiries(s: State, now: number): Next {
 // ── timers and the sandbox ─────────────────────────────────────────────────────────────────────────────────
 
 function timers(s: State, now: number): Next {
-  const inCode = s.heap.pending.flatMap((call) =>
-    call.on === 'timer' && !call.answer ? [{ id: call.timer, due: call.due }] : [],
-  );
   return join(
-    [...s.timers, ...inCode].map(({ id, due }) =>
+    pendingTimers(s).map(({ id, due }) =>
       due <= now ? choose({ kind: 'timer.fired', timer: id }) : { ...REST, wakeAt: due },
     ),
   );

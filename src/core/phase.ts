@@ -4,7 +4,7 @@ import { oneLine } from '../lib/text.ts';
 import { awaiting } from './awaiting.ts';
 import type { Owner, SessionId } from './ids.ts';
 import { next, work } from './next.ts';
-import { openDecisions, type State, unknownEffects } from './state.ts';
+import { openDecisions, pendingTimers, type State, unknownEffects } from './state.ts';
 
 export type Phase =
   | 'working'
@@ -27,9 +27,7 @@ export function phase(s: State): Phase {
   if (s.budget.exhausted !== null) return 'paused';
   if (s.turn === null && s.inbox.unread.length === 0) return atRest(s);
   if (openDecisions(s).length > 0) return 'awaiting_decision';
-  const waitsForTimer =
-    s.timers.length > 0 || s.heap.pending.some((call) => call.on === 'timer' && !call.answer);
-  return waitsForTimer ? 'sleeping' : 'working';
+  return pendingTimers(s).length > 0 ? 'sleeping' : 'working';
 }
 
 /** An effect has left whose outcome is still looked for, by us and not by a person. */
@@ -40,7 +38,9 @@ function isClearingUp(s: State): boolean {
 
 function atRest(s: State): Phase {
   if (openDecisions(s).length > 0) return 'awaiting_decision';
-  return s.lastTurn?.end === 'surfaced' && !s.contract.persist ? 'completed' : 'awaiting_input';
+  if (s.lastTurn?.end !== 'surfaced' || s.contract.persist) return 'awaiting_input';
+  // What a cell left in the background goes on at an instant: a one-shot task is not done before.
+  return pendingTimers(s).length > 0 ? 'sleeping' : 'completed';
 }
 
 /** Whether some worker may hold live objects of it in memory. A separate axis: every phase can be parked. */

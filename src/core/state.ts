@@ -400,6 +400,14 @@ export const lineageOf = (s: State, session: SessionId): SessionId => s.fork?.li
 /** The image that the chain ends in. */
 export const headImage = (chain: ImageChain): HeapImage => chain.deltas.at(-1) ?? chain.base;
 
+/** The instants at which the session goes on by itself: of calls of the model, and of code. */
+export const pendingTimers = (s: State): readonly { readonly id: TimerId; readonly due: number }[] => [
+  ...s.timers,
+  ...s.heap.pending.flatMap((call) =>
+    call.on === 'timer' && !call.answer ? [{ id: call.timer, due: call.due }] : [],
+  ),
+];
+
 export const openDecisions = (state: State): readonly Decision[] => state.decisions.filter(isOpen);
 
 export const isOpen = ({ made, moot, expired }: Decision): boolean => !made && !moot && !expired;

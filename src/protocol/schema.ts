@@ -257,6 +257,7 @@ export const inspection = z.object({
   phase,
   residency,
   reason: z.string().nullable().describe('Why it rests, when that is not plain from the phase.'),
+  wakesAt: z.number().nullable().describe('When it goes on by itself; null when it has no timer.'),
   model: z.string(),
   budget: sessionBudget,
   startedAt: z.number(),

@@ -12,6 +12,7 @@ import {
   findEffect,
   isUnknown,
   openDecisions,
+  pendingTimers,
   type State,
 } from '../core/state.ts';
 import type { Json } from '../lib/json.ts';
@@ -25,6 +26,8 @@ export interface Inspection {
   readonly residency: Residency;
   /** Why it rests, when that is not plain from the phase; null otherwise. */
   readonly reason: string | null;
+  /** When it goes on by itself: the instant of its next timer; null when it has none. */
+  readonly wakesAt: number | null;
   readonly model: string;
   /** What it may use, and has used as far as its log knows. Money is in micro-dollars. */
   readonly budget: Budgets & {
@@ -101,6 +104,7 @@ export function inspect(id: SessionId, s: State): Inspection {
     phase: phase(s),
     residency: residency(s),
     reason: reasonOf(id, s),
+    wakesAt: earliest(pendingTimers(s).map(({ due }) => due)),
     model: contract.model,
     budget: {
       ...s.budget.limits,
@@ -126,6 +130,9 @@ export function inspect(id: SessionId, s: State): Inspection {
     },
   };
 }
+
+const earliest = (instants: readonly number[]): number | null =>
+  instants.length === 0 ? null : Math.min(...instants);
 
 function decisionRow(s: State, decision: Decision): Inspection['decisions'][number] {
   const { id, about, effect, question, why, options, choices, requestedAt, digest, expiresAt } = decision;

@@ -45,3 +45,24 @@ it('what code in the background notes wakes nobody and is no response', async ()
   expect(await events(h, id, 'message.read')).toHaveLength(1);
   expect(h.requests).toHaveLength(2);
 });
+
+it('a one-shot task is not completed while its code is still to go on; a task that is kept says when', async () => {
+  const h = given({
+    sandbox,
+    model: (request) => {
+      if (results(request).length > 0) return say('started');
+      return calls(['code', { source: "setTimeout(() => console.log('late'), 120_000); 'started'" }]);
+    },
+  });
+  const kept = await h.start('tell me');
+  await h.until(async () => (await responses(h, kept)).length === 1, 'a response');
+  const due = (await h.state(kept)).heap.pending.map((call) => call.on === 'timer' && call.due);
+  expect(await h.api.inspect(kept)).toMatchObject({ phase: 'awaiting_input', wakesAt: due[0] });
+
+  const once = await h.start('tell me once', { persist: false });
+  await h.until(async () => (await responses(h, once)).length === 1, 'a response');
+  expect(await h.api.inspect(once)).toMatchObject({ phase: 'sleeping' });
+  expect(await h.rest(once)).toBe('completed');
+  expect(await h.api.inspect(once)).toMatchObject({ wakesAt: null });
+  expect(await events(h, once, 'timer.fired')).toHaveLength(1);
+});

@@ -13,7 +13,7 @@ import { NOTHING_SPENT } from '../budget.ts';
 import type { Event, EventOf, ForeignEvent, Stamp } from '../event.ts';
 import type { CellId } from '../ids.ts';
 import type { Delivery, Effect, Pending, State } from '../state.ts';
-import { openDecisions } from '../state.ts';
+import { openDecisions, pendingTimers } from '../state.ts';
 import { withdrawQuestions } from './decision.ts';
 import { LEFT, leaveOpen } from './effect.ts';
 import { closeTurn, note } from './turn.ts';
@@ -100,12 +100,9 @@ function withoutWaiting(s: State, e: Stamp): State {
 
 /** What the model is told, and people with it. */
 function account(s: State, e: EventOf<'session.forked'>): string {
-  const { effects, timers, heap, inbox } = s;
+  const { effects, heap, inbox } = s;
   const cells = [...heap.suspended, ...(heap.cell ? [heap.cell] : [])].map(({ id }) => id);
-  const timerIds = [
-    ...timers.map(({ id }) => id),
-    ...heap.pending.flatMap((call) => (call.on === 'timer' && !call.answer ? [call.timer] : [])),
-  ];
+  const timerIds = pendingTimers(s).map(({ id }) => id);
   const unread = inbox.unread.filter(({ from }) => from === 'person');
   const parts = [
     listed('turn', s.turn ? [String(s.turn.number)] : []),

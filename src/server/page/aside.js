@@ -17,6 +17,9 @@ function overview(seen) {
     {},
     el('p', { class: 'overview' }, phaseBadge(seen.phase), el('span', {}, doing ?? last)),
     seen.reason ? el('p', { class: 'reason' }, seen.reason) : null,
+    seen.wakesAt === null
+      ? null
+      : el('p', { class: 'facts' }, `goes on by itself at ${new Date(seen.wakesAt).toLocaleString()}`),
     seen.forkedFrom
       ? el(
           'p',

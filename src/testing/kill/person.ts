@@ -91,6 +91,9 @@ export class Person {
         const list = open.map(({ effect, status }) => `${effect} ${status}`).join(', ');
         this.restless.push(`${session} at ${seen.head}: ${seen.phase}, and ${list}`);
         await this.pause(AGAIN_MS * 5);
+      } else if (seen.wakesAt !== null) {
+        // The response is out, but code in the background is not at its end.
+        await this.progress(Math.max(0, seen.wakesAt - systemClock.now()) + AGAIN_MS * 5);
       } else return seen;
     }
   }
