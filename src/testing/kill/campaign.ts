@@ -27,7 +27,7 @@ export interface CampaignOptions {
   readonly onKill: () => void;
   readonly onRound: (round: Round) => void;
   /** Also for a round that broke off: that one is not handed over. */
-  readonly onFailure: (failure: Failure) => void;
+  readonly onFailure: (failure: Failure, folder: string) => void;
 }
 
 const KILLS_A_ROUND = 10;
@@ -68,7 +68,7 @@ async function work(
         // The folder stays as it is.
         at.isKept = true;
         const repeat = `npm run kill -- --seed ${seed} --round ${next?.round} --count ${next?.kills}`;
-        onFailure({ repeat, session, folder: at.folder, findings });
+        onFailure({ repeat, session, findings }, at.folder);
       };
       const round = await playRound({ ...next, ...at, ...options }).catch((error: unknown) => {
         if (options.signal.aborted) throw error;

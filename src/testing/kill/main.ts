@@ -100,7 +100,8 @@ async function run(): Promise<number> {
       complain(round, seed);
       keep();
     },
-    onFailure(failure) {
+    onFailure(failure, folder) {
+      console.error(`round with findings: session ${failure.session}, kept in ${folder}`);
       own.failures.push(failure);
       keep();
     },
@@ -109,7 +110,7 @@ async function run(): Promise<number> {
   keep();
   const { totals, failures } = own;
   for (const failure of failures) {
-    console.error(`\n${failure.repeat}\n  session ${failure.session}, kept in ${failure.folder}`);
+    console.error(`\n${failure.repeat}\n  session ${failure.session}`);
     for (const finding of failure.findings) console.error(`  ${finding}`);
   }
   for (const finding of frozen?.findings ?? []) console.error(`freeze: ${finding}`);

@@ -50,7 +50,6 @@ export interface Failure {
   /** Plays this round again; where kills land is up to the machine. */
   readonly repeat: string;
   readonly session: string;
-  readonly folder: string;
   readonly findings: readonly string[];
 }
 
