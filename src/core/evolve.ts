@@ -4,9 +4,8 @@
  * Each concern's transitions live in its slice; this file is the list of them.
  */
 
-import { unreachable } from '../lib/assert.ts';
 import { NO_BUDGETS, NOTHING_SPENT } from './budget.ts';
-import type { Event, ForeignEvent } from './event.ts';
+import type { Event, EventBody, EventKind, EventOf, ForeignEvent } from './event.ts';
 import { DEFAULT_LIMITS } from './event.ts';
 import { noCounters, type Owner } from './ids.ts';
 import * as budget from './slices/budget.ts';
@@ -73,6 +72,17 @@ export function evolve(state: State, event: Event | ForeignEvent): State {
 /** What happens to a session that rests does not end its rest: else nothing would ever be parked. */
 const UPKEEP: ReadonlySet<string> = new Set(['lease.acquired', 'heap.based', 'session.parked']);
 
+/** What was decided on `s`, as the next events of its log, and the state after them. Time never goes back. */
+export function append(
+  s: State,
+  bodies: readonly EventBody[],
+  now: number,
+): { readonly events: readonly Event[]; readonly state: State } {
+  const at = Math.max(now, s.at);
+  const events = bodies.map((body, i): Event => ({ ...body, seq: s.head + 1 + i, at }));
+  return { events, state: fold(events, s) };
+}
+
 /** The state after `events`, on top of `state`. */
 export function fold(events: Iterable<Event | ForeignEvent>, state: State = initialState): State {
   let folded = state;
@@ -80,93 +90,53 @@ export function fold(events: Iterable<Event | ForeignEvent>, state: State = init
   return folded;
 }
 
+/** What each kind does to the state: the whole list of what can happen to a session. */
+const TRANSITIONS: { readonly [Kind in EventKind]: (s: State, e: EventOf<Kind>) => State } = {
+  'session.started': lifetime.started,
+  'session.paused': lifetime.paused,
+  'session.resumed': lifetime.resumed,
+  'session.stopping': lifetime.stopping,
+  'session.stopped': lifetime.stopped,
+  'session.reopened': lifetime.reopened,
+  'session.quarantined': lifetime.quarantined,
+  'session.parked': heap.parked,
+  'session.forked': fork.forked,
+  'lease.acquired': lifetime.acquired,
+  'message.accepted': inbox.accepted,
+  'message.read': inbox.read,
+  'turn.started': turn.started,
+  'step.started': turn.stepStarted,
+  'model.completed': turn.modelCompleted,
+  'model.failed': turn.modelFailed,
+  'call.refused': turn.callRefused,
+  'call.suspended': turn.callSuspended,
+  'progress.noted': turn.progressNoted,
+  'response.surfaced': turn.surfaced,
+  'turn.failed': turn.failed,
+  'turn.interrupted': turn.interrupted,
+  'budget.set': budget.set,
+  'budget.exhausted': budget.exhausted,
+  'effect.intended': effect.intended,
+  'effect.refused': effect.refused,
+  'effect.dispatched': effect.dispatched,
+  'effect.settled': effect.settled,
+  'effect.reconciled': effect.reconciled,
+  'evidence.received': effect.evidenceReceived,
+  'cell.started': heap.cellStarted,
+  'cell.committed': heap.cellCommitted,
+  'cell.aborted': heap.cellAborted,
+  'cell.suspended': heap.cellSuspended,
+  'heap.restored': heap.restored,
+  'heap.based': heap.based,
+  'decision.requested': decision.requested,
+  'decision.made': decision.made,
+  'decision.expired': decision.expired,
+  'timer.set': timer.set,
+  'timer.fired': timer.fired,
+};
+
 function transition(s: State, e: Event | ForeignEvent): State {
-  switch (e.kind) {
-    case 'session.started':
-      return lifetime.started(s, e);
-    case 'session.paused':
-      return lifetime.paused(s);
-    case 'session.resumed':
-      return lifetime.resumed(s);
-    case 'session.stopping':
-      return lifetime.stopping(s, e);
-    case 'session.stopped':
-      return lifetime.stopped(s, e);
-    case 'session.reopened':
-      return lifetime.reopened(s);
-    case 'session.quarantined':
-      return lifetime.quarantined(s, e);
-    case 'session.parked':
-      return heap.parked(s);
-    case 'session.forked':
-      return fork.forked(s, e);
-    case 'lease.acquired':
-      return lifetime.acquired(s, e);
-    case 'message.accepted':
-      return inbox.accepted(s, e);
-    case 'message.read':
-      return inbox.read(s, e);
-    case 'turn.started':
-      return turn.started(s, e);
-    case 'step.started':
-      return turn.stepStarted(s, e);
-    case 'model.completed':
-      return turn.modelCompleted(s, e);
-    case 'model.failed':
-      return turn.modelFailed(s, e);
-    case 'call.refused':
-      return turn.callRefused(s, e);
-    case 'call.suspended':
-      return turn.callSuspended(s, e);
-    case 'progress.noted':
-      return turn.progressNoted(s, e);
-    case 'response.surfaced':
-      return turn.surfaced(s, e);
-    case 'turn.failed':
-      return turn.failed(s, e);
-    case 'turn.interrupted':
-      return turn.interrupted(s, e);
-    case 'budget.set':
-      return budget.set(s, e);
-    case 'budget.exhausted':
-      return budget.exhausted(s, e);
-    case 'effect.intended':
-      return effect.intended(s, e);
-    case 'effect.refused':
-      return effect.refused(s, e);
-    case 'effect.dispatched':
-      return effect.dispatched(s, e);
-    case 'effect.settled':
-      return effect.settled(s, e);
-    case 'effect.reconciled':
-      return effect.reconciled(s, e);
-    case 'evidence.received':
-      return effect.evidenceReceived(s, e);
-    case 'cell.started':
-      return heap.cellStarted(s, e);
-    case 'cell.committed':
-      return heap.cellCommitted(s, e);
-    case 'cell.aborted':
-      return heap.cellAborted(s, e);
-    case 'cell.suspended':
-      return heap.cellSuspended(s, e);
-    case 'heap.restored':
-      return heap.restored(s, e);
-    case 'heap.based':
-      return heap.based(s, e);
-    case 'decision.requested':
-      return decision.requested(s, e);
-    case 'decision.made':
-      return decision.made(s, e);
-    case 'decision.expired':
-      return decision.expired(s, e);
-    case 'timer.set':
-      return timer.set(s, e);
-    case 'timer.fired':
-      return timer.fired(s, e);
-    case 'foreign':
-      return { ...s, foreign: [...s.foreign, { kind: e.original, seq: e.seq }] };
-    default:
-      return unreachable(e);
-  }
+  if (e.kind === 'foreign') return { ...s, foreign: [...s.foreign, { kind: e.original, seq: e.seq }] };
+  const change = TRANSITIONS[e.kind] as (s: State, e: Event) => State;
+  return change(s, e);
 }

@@ -12,6 +12,7 @@ import type { Action } from '../core/policy.ts';
 import { findEffect, openDecisions, type State } from '../core/state.ts';
 import type { Drive } from '../driver/port.ts';
 import type { Ports } from './ports.ts';
+import { eachRow } from './read.ts';
 
 /** What an approver is asked: the exact action, and why it is asked. */
 export interface ApprovalRequest extends Omit<Action, 'costUsd'> {
@@ -44,7 +45,6 @@ export interface Approving {
 }
 
 const RETRY_MS = 1_000;
-const PAGE = 100;
 
 export function approving(approver: Approver, { ports, stateOf, decide, signal }: Surroundings): Approving {
   const asked = new Set<string>();
@@ -104,12 +104,9 @@ export function approving(approver: Approver, { ports, stateOf, decide, signal }
 
   /** R1: what was open before, in sessions that nothing drives. */
   async function lookAtWaiting(): Promise<void> {
-    for (let after: SessionId | undefined; !signal.aborted; ) {
-      const query = { phase: 'awaiting_decision', limit: PAGE, ...(after ? { after } : {}) };
-      const rows = await ports.store.list(query);
-      for (const { id } of rows) look(id);
-      after = rows.at(-1)?.id;
-      if (rows.length < PAGE) return;
+    for await (const { id } of eachRow(ports.store, { phase: 'awaiting_decision' })) {
+      if (signal.aborted) return;
+      look(id);
     }
   }
 

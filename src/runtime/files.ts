@@ -6,13 +6,13 @@
  *     no such case: then the call is not made.
  */
 
-import { OutlastError } from '../core/error.ts';
 import { type FileData, type FileRef, nameOf } from '../core/file.ts';
 import type { BlobRef, SessionId } from '../core/ids.ts';
 import type { ModelRequest, RequestMessage, View, ViewMessage } from '../core/message.ts';
 import { sha256 } from '../lib/digest.ts';
 import type { Blob } from '../store/port.ts';
 import type { Ports } from './ports.ts';
+import { readBlob } from './read.ts';
 
 const about = (lineage: SessionId): string => `file:${lineage}`;
 
@@ -33,11 +33,7 @@ export async function openFile(
   { mediaType, blob, digest }: FileRef,
   { store, sealer }: Pick<Ports, 'store' | 'sealer'>,
 ): Promise<FileData | null> {
-  const sealed = await store.blob(session, blob).catch((error: unknown) => {
-    if (error instanceof OutlastError && (error.code === 'blob.missing' || error.code === 'blob.forged'))
-      return null;
-    throw error;
-  });
+  const sealed = await readBlob(store, session, blob);
   const data = sealed && opened(sealed, lineage, sealer);
   return data && sha256(data) === digest ? { mediaType, data } : null;
 }

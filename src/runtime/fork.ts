@@ -9,16 +9,17 @@
 import * as decide from '../core/decide.ts';
 import { OutlastError } from '../core/error.ts';
 import { fold } from '../core/evolve.ts';
-import type { BlobRef, Owner, SessionId } from '../core/ids.ts';
+import type { Owner, SessionId } from '../core/ids.ts';
 import { summarize } from '../core/phase.ts';
 import { cutAt } from '../core/slices/fork.ts';
 import { hasFiles } from '../core/slices/turn.ts';
 import { lineageOf, type State } from '../core/state.ts';
 import { decode, encode } from '../core/upcast.ts';
 import { assert } from '../lib/assert.ts';
-import type { Blob, StoredEvent } from '../store/port.ts';
+import type { Blob } from '../store/port.ts';
 import { stamp } from './input.ts';
 import type { Ports } from './ports.ts';
+import { readBlob, readEvents, readRows } from './read.ts';
 
 export interface ForkRequest {
   /** The last event that the fork shares; by default the newest. */
@@ -65,7 +66,7 @@ export async function fork(
   const { head } = origin.state;
   const asked = request.at ?? head;
   if (!Number.isInteger(asked) || asked < 1 || asked > head) throw noSuchEvent(asked, head);
-  const rows = await rowsUpTo(ports.store, origin.session, Math.min(asked + 1, head));
+  const rows = await readRows(ports.store, origin.session, Math.min(asked + 1, head));
   const events = rows.map(decode);
   const cut = cutAt(events, asked);
   const before = fold(events.slice(0, cut));
@@ -113,8 +114,7 @@ async function again(
   request: ForkRequest,
   { store }: Pick<Ports, 'store'>,
 ): Promise<Forked> {
-  const row = await store.row(session);
-  const events = (await rowsUpTo(store, session, row?.head ?? 0)).map(decode);
+  const events = await readEvents(store, session);
   const made = events.findLast((event) => event.kind === 'session.forked');
   assert(made?.kind === 'session.forked', 'what stands under the key of a fork is one');
   const first = events[made.seq];
@@ -132,20 +132,6 @@ async function again(
   return receipt(session, fold(events.slice(0, made.seq)), request.at ?? made.head);
 }
 
-async function rowsUpTo(
-  store: Pick<Ports['store'], 'read'>,
-  session: SessionId,
-  head: number,
-): Promise<readonly StoredEvent[]> {
-  const rows: StoredEvent[] = [];
-  while (rows.length < head) {
-    const page = await store.read(session, rows.length, Math.min(500, head - rows.length));
-    assert(page.length > 0, 'the log has no gap');
-    rows.push(...page);
-  }
-  return rows;
-}
-
 /** O2. */
 async function copied(
   { heap, transcript }: State,
@@ -161,21 +147,8 @@ async function copied(
         : item.parts.flatMap((p) => (p.type === 'file' ? [p] : [])),
     );
   const refs = [...new Set([...images, ...files].map(({ blob }) => blob))];
-  const found = await Promise.all(refs.map((ref) => blobOf(store, from, ref)));
-  return found.flatMap((blob) => blob ?? []);
-}
-
-async function blobOf(
-  store: Pick<Ports['store'], 'blob'>,
-  session: SessionId,
-  ref: BlobRef,
-): Promise<Blob | null> {
-  try {
-    return { ref, bytes: await store.blob(session, ref) };
-  } catch (error) {
-    const isGone =
-      error instanceof OutlastError && (error.code === 'blob.missing' || error.code === 'blob.forged');
-    if (isGone) return null;
-    throw error;
-  }
+  const found = await Promise.all(
+    refs.map(async (ref) => ({ ref, bytes: await readBlob(store, from, ref) })),
+  );
+  return found.flatMap(({ ref, bytes }) => (bytes ? [{ ref, bytes }] : []));
 }

@@ -11,13 +11,13 @@ import { OutlastError } from '../core/error.ts';
 import type { HeapImage, Lost, Rung } from '../core/event.ts';
 import type { BlobRef, SessionId } from '../core/ids.ts';
 import { headImage, type ImageChain, lineageOf, type State } from '../core/state.ts';
-import { decode } from '../core/upcast.ts';
 import { isWorthBasing } from '../core/upkeep.ts';
 import { sha256 } from '../lib/digest.ts';
 import type { HeapInput, HeapStep, JournalEntry, LiveHeap } from '../sandbox/port.ts';
 import type { Blob } from '../store/port.ts';
 import { journalOf } from './journal.ts';
 import type { Ports } from './ports.ts';
+import { isBlobLoss, readEvents } from './read.ts';
 
 type Encoded = Extract<HeapStep, { kind: 'rest' }>['image'];
 
@@ -83,7 +83,7 @@ export class Heaps {
       this.settle(session, heap, headImage(chain).digest);
       return { rung: 'exact', note: '', lost: [], image: null, blobs: [] };
     } catch (error) {
-      if (!isImageLoss(error)) throw error;
+      if (!isBlobLoss(error)) throw error;
       this.ports.report(`${session}: the heap image cannot be used: ${error.message}`);
       return this.rebuild(session, s, error.message);
     }
@@ -197,7 +197,7 @@ export class Heaps {
     try {
       return await move(resident.heap);
     } catch (error) {
-      if (chain && isImageLoss(error)) this.unfit.set(chain.base.blob, error); // K3
+      if (chain && isBlobLoss(error)) this.unfit.set(chain.base.blob, error); // K3
       throw error;
     } finally {
       resident.isMoving = false;
@@ -224,7 +224,7 @@ export class Heaps {
 
   /** No image: the journal alone. Where it does not lead to what the log knows, everything live is lost, by name. */
   private async rebuild(session: SessionId, s: State, why: string): Promise<Opened> {
-    const journal = journalOf(await readAll(this.ports.store, session, s.head));
+    const journal = journalOf(await readEvents(this.ports.store, session, s.head));
     const replay = await this.ports.sandbox.replay(each(journal), optionsOf(s));
     const lost = s.heap.live.map(({ name, type, cell }): Lost => ({ name, type, cell, why }));
     if (replay.diverged) {
@@ -245,19 +245,6 @@ export class Heaps {
   }
 }
 
-export async function readAll(
-  store: Pick<Ports['store'], 'read'>,
-  session: SessionId,
-  head = Number.POSITIVE_INFINITY,
-): Promise<ReturnType<typeof decode>[]> {
-  const events: ReturnType<typeof decode>[] = [];
-  for (;;) {
-    const rows = await store.read(session, events.length, Math.min(500, head - events.length));
-    events.push(...rows.map(decode));
-    if (rows.length < 500 || events.length >= head) return events;
-  }
-}
-
 export const optionsOf = (s: State) => ({ seed: s.contract.seed, limits: s.contract.limits });
 
 export async function* each(journal: readonly JournalEntry[]): AsyncIterable<JournalEntry> {
@@ -265,10 +252,6 @@ export async function* each(journal: readonly JournalEntry[]): AsyncIterable<Jou
 }
 
 function lostStep(error: unknown): HeapStep {
-  if (!isImageLoss(error)) throw error;
+  if (!isBlobLoss(error)) throw error;
   return { kind: 'aborted', reason: 'lost', message: error.message, output: '' };
-}
-
-function isImageLoss(error: unknown): error is OutlastError {
-  return error instanceof OutlastError && (error.code === 'blob.missing' || error.code === 'blob.forged');
 }

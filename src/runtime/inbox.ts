@@ -6,7 +6,9 @@
 import { type Awaiting, awaiting } from '../core/awaiting.ts';
 import type { Owner, SessionId } from '../core/ids.ts';
 import type { State } from '../core/state.ts';
+import type { Row } from '../store/port.ts';
 import type { Ports } from './ports.ts';
+import { eachRow } from './read.ts';
 
 export interface InboxItem extends Awaiting {
   readonly session: SessionId;
@@ -26,7 +28,6 @@ export interface InboxPorts extends Pick<Ports, 'store' | 'clock'> {
 
 /** How long after a change a watcher learns of it, at most. */
 const LOOK_MS = 500;
-const PAGE = 100;
 
 export async function inbox(
   owner: Owner,
@@ -34,13 +35,8 @@ export async function inbox(
   { after, limit }: { readonly after?: SessionId; readonly limit: number },
 ): Promise<Inbox> {
   const rows = await store.list({ owner, awaiting: true, limit, ...(after ? { after } : {}) });
-  const items: InboxItem[] = [];
-  for (const { id: session, title, phase } of rows) {
-    // What cannot be read is told by `verify`, and must not hide what others wait for.
-    if (phase === 'damaged') continue;
-    for (const one of awaiting(await stateOf(session))) items.push({ session, title, ...one });
-  }
-  return { items, after: rows.length === limit ? (rows.at(-1)?.id ?? null) : null };
+  const last = rows.length === limit ? rows.at(-1) : undefined;
+  return { items: await itemsOf(rows, stateOf), after: last?.id ?? null };
 }
 
 /** The whole list at once, and the whole list again whenever it has changed. */
@@ -51,32 +47,24 @@ export async function* watchInbox(
 ): AsyncGenerator<readonly InboxItem[], void, void> {
   let known: string | null = null;
   while (!signal?.aborted) {
-    const heads = await headsOf(owner, ports);
+    const rows: Row[] = [];
+    for await (const row of eachRow(ports.store, { owner, awaiting: true })) rows.push(row);
+    // What waits can change only where one of these logs has grown.
+    const heads = rows.map(({ id, head }) => `${id} ${head}`).join(',');
     if (heads !== known) {
       known = heads;
-      yield await whole(owner, ports);
+      yield await itemsOf(rows, ports.stateOf);
     }
     await ports.clock.sleep(LOOK_MS, signal);
   }
 }
 
-/** What waits can change only where one of these logs has grown. */
-async function headsOf(owner: Owner, { store }: InboxPorts): Promise<string> {
-  const heads: string[] = [];
-  for (let after: SessionId | undefined; ; ) {
-    const rows = await store.list({ owner, awaiting: true, limit: PAGE, ...(after ? { after } : {}) });
-    heads.push(...rows.map(({ id, head }) => `${id} ${head}`));
-    after = rows.at(-1)?.id;
-    if (rows.length < PAGE) return heads.join(',');
-  }
-}
-
-async function whole(owner: Owner, ports: InboxPorts): Promise<readonly InboxItem[]> {
+async function itemsOf(rows: readonly Row[], stateOf: InboxPorts['stateOf']): Promise<readonly InboxItem[]> {
   const items: InboxItem[] = [];
-  for (let after: SessionId | null | undefined; after !== null; ) {
-    const page: Inbox = await inbox(owner, ports, { limit: PAGE, ...(after ? { after } : {}) });
-    items.push(...page.items);
-    after = page.after;
+  for (const { id: session, title, phase } of rows) {
+    // What cannot be read is told by `verify`, and must not hide what others wait for.
+    if (phase === 'damaged') continue;
+    for (const one of awaiting(await stateOf(session))) items.push({ session, title, ...one });
   }
   return items;
 }

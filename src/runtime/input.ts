@@ -1,7 +1,7 @@
 /** Inputs: appended at the head by anyone with the right, without the lease; decided again when the head has moved. */
 
 import { AUTHORITY, type Event, type EventBody } from '../core/event.ts';
-import { evolve } from '../core/evolve.ts';
+import { append } from '../core/evolve.ts';
 import type { SessionId } from '../core/ids.ts';
 import { summarize } from '../core/phase.ts';
 import type { State } from '../core/state.ts';
@@ -52,19 +52,8 @@ export async function appendInput(
   }
 }
 
-export function stamp(
-  s: State,
-  bodies: readonly EventBody[],
-  now: number,
-): { state: State; events: Event[] } {
-  const at = Math.max(now, s.at);
-  const events: Event[] = [];
-  let state = s;
-  for (const body of bodies) {
-    assert(AUTHORITY[body.kind] === 'input', `${body.kind} is an input`);
-    const event = { ...body, seq: state.head + 1, at } as Event;
-    events.push(event);
-    state = evolve(state, event);
-  }
-  return { state, events };
+/** As the next events of a log, each of them an input. */
+export function stamp(s: State, bodies: readonly EventBody[], now: number): Appended {
+  for (const { kind } of bodies) assert(AUTHORITY[kind] === 'input', `${kind} is an input`);
+  return append(s, bodies, now);
 }

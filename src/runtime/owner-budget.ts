@@ -4,8 +4,7 @@ import { type BudgetChange, changed } from '../core/budget.ts';
 import { checkLimits } from '../core/decide.ts';
 import type { Owner, SessionId } from '../core/ids.ts';
 import type { OwnerBudget, Store } from '../store/port.ts';
-
-const PAGE = 500;
+import { eachRow } from './read.ts';
 
 /**
  * The new limits, first; then every session that rests tries again. Whoever repeats the call after a crash in between
@@ -20,11 +19,6 @@ export async function setOwnerBudget(
   checkLimits(change ?? {});
   const { limits } = await store.budget(owner);
   await store.setBudget(owner, change && changed(limits, change));
-  for (let after: SessionId | undefined; ; ) {
-    const query = { owner, phase: 'paused', limit: PAGE, ...(after === undefined ? {} : { after }) };
-    const rows = await store.list(query);
-    for (const { id } of rows) await tryAgain(id);
-    after = rows.at(-1)?.id;
-    if (rows.length < PAGE) return store.budget(owner);
-  }
+  for await (const { id } of eachRow(store, { owner, phase: 'paused' })) await tryAgain(id);
+  return store.budget(owner);
 }

@@ -14,6 +14,7 @@ import { type Effect, findEffect, lineageOf, type State } from '../core/state.ts
 import { Abort } from '../lib/abort.ts';
 import { assert, unreachable } from '../lib/assert.ts';
 import { Nudge } from '../lib/clock.ts';
+import type { Json } from '../lib/json.ts';
 import { ModelError, type ModelReply } from '../models/port.ts';
 import type { HeapStep } from '../sandbox/port.ts';
 import { NotSent, type RunContext, type Tool } from '../tools/port.ts';
@@ -171,33 +172,33 @@ function isFirstWord({ capability, doubtSince }: Effect, attempt: number): boole
   }
 }
 
-async function findOut(s: State, call: Of<'query'>, by: Performer, halt: Abort): Promise<Finding> {
-  const effect = findEffect(s, call.effect);
-  assert(effect, 'an effect that is asked about stands in the ledger');
-  const tool: Tool | undefined = by.ports.tools.get(effect.tool);
-  if (!tool?.find) return unclear(`${effect.tool} cannot be asked`);
-  const limitMs = s.contract.limits.effectTimeoutMs;
-  return withTimeout<Finding>(limitMs, by, halt, { expired: unclear(TOO_LATE) }, async (limit) => {
-    try {
-      const found = await tool.find?.(effect.args, contextOf(by, effect, effect.attempts, limit));
-      return found ?? unclear(TOO_LATE);
-    } catch (error) {
-      return unclear(limit.aborted ? TOO_LATE : messageOf(error));
-    }
-  });
-}
+const unclear = (reason: string): Finding => ({ status: 'unclear', reason });
 
-async function lookForExtras(s: State, call: Of<'audit'>, by: Performer, halt: Abort): Promise<Audit> {
-  const effect = findEffect(s, call.effect);
-  assert(effect, 'an effect that is looked at stands in the ledger');
-  const tool: Tool | undefined = by.ports.tools.get(effect.tool);
+const findOut = (s: State, call: Of<'query'>, by: Performer, halt: Abort): Promise<Finding> =>
+  look(s, call, by, halt, unclear, (tool, args, context) => tool.find?.(args, context));
+
+const lookForExtras = (s: State, call: Of<'audit'>, by: Performer, halt: Abort): Promise<Audit> => {
   const nothing = (reason: string): Audit => ({ finding: unclear(reason), undone: 0 });
-  if (!tool?.audit) return nothing(`${effect.tool} cannot undo an extra`);
+  return look(s, call, by, halt, nothing, (tool, args, context) => tool.audit?.(args, context));
+};
+
+/** Asks the service of an effect what stands there; `nothing` is what comes of it when it cannot say. */
+async function look<Found>(
+  s: State,
+  call: Of<'query' | 'audit'>,
+  by: Performer,
+  halt: Abort,
+  nothing: (reason: string) => Found,
+  ask: (tool: Tool, args: Json, context: RunContext) => Promise<Found> | undefined,
+): Promise<Found> {
+  const effect = findEffect(s, call.effect);
+  assert(effect, 'an effect that is looked for stands in the ledger');
+  const tool = by.ports.tools.get(effect.tool);
   const limitMs = s.contract.limits.effectTimeoutMs;
-  return withTimeout<Audit>(limitMs, by, halt, { expired: nothing(TOO_LATE) }, async (limit) => {
+  return withTimeout<Found>(limitMs, by, halt, { expired: nothing(TOO_LATE) }, async (limit) => {
     try {
-      const audit = await tool.audit?.(effect.args, contextOf(by, effect, effect.attempts, limit));
-      return audit ?? nothing(TOO_LATE);
+      const answer = tool && ask(tool, effect.args, contextOf(by, effect, effect.attempts, limit));
+      return answer ? await answer : nothing(`${effect.tool} cannot be asked`);
     } catch (error) {
       return nothing(limit.aborted ? TOO_LATE : messageOf(error));
     }
@@ -208,7 +209,6 @@ const NO_ANSWER = new ModelError('incomplete', 'The model gave no answer in time
 
 const TOO_LATE = 'no answer in time';
 const LATE: Outcome = { status: 'unknown', reason: TOO_LATE };
-const unclear = (reason: string): Finding => ({ status: 'unclear', reason });
 
 /** Runs under a time limit; whoever ignores its signal is left behind, and what it says then goes to `late`. */
 async function withTimeout<T>(

@@ -40,7 +40,7 @@ import { type Asked, ask } from './ask.ts';
 import { sealFile } from './files.ts';
 import { follow, type Whisper } from './follow.ts';
 import { type Forked, type ForkRequest, fork, noSuchEvent } from './fork.ts';
-import { Heaps, readAll } from './heaps.ts';
+import { Heaps } from './heaps.ts';
 import { type Inbox, type InboxItem, inbox, watchInbox } from './inbox.ts';
 import { type Appended, appendInput, stamp } from './input.ts';
 import { type Inspection, inspect } from './inspect.ts';
@@ -48,6 +48,7 @@ import { Leftovers } from './leftovers.ts';
 import { Log } from './log.ts';
 import { setOwnerBudget } from './owner-budget.ts';
 import type { Ports } from './ports.ts';
+import { readEvents } from './read.ts';
 import { states } from './states.ts';
 import { type Verification, verify } from './verify.ts';
 
@@ -314,7 +315,7 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context, by: s
       const now = await stateOf(session);
       if (at === undefined || at === now.head) return inspect(session, now);
       if (!Number.isInteger(at) || at < 1 || at > now.head) throw noSuchEvent(at, now.head);
-      return inspect(session, fold(await readAll(ports.store, session, at)));
+      return inspect(session, fold(await readEvents(ports.store, session, at)));
     },
 
     async fork(id, request = {}) {

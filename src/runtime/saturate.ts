@@ -4,7 +4,7 @@
  */
 
 import type { Event, EventBody } from '../core/event.ts';
-import { evolve } from '../core/evolve.ts';
+import { append } from '../core/evolve.ts';
 import { next } from '../core/next.ts';
 import type { State } from '../core/state.ts';
 import { assert } from '../lib/assert.ts';
@@ -22,27 +22,21 @@ export function saturate(
   now: number,
   planner: Planner | null,
 ): Saturated {
-  const at = Math.max(now, s.at);
   const events: Event[] = [];
   let state = s;
-  const append = (bodies: readonly EventBody[]): void => {
-    for (const body of bodies) {
-      const event = { ...body, seq: state.head + 1, at } as Event;
-      events.push(event);
-      state = evolve(state, event);
-    }
+  const take = (bodies: readonly EventBody[]): void => {
+    const taken = append(state, bodies, now);
+    events.push(...taken.events);
+    state = taken.state;
   };
-  append(facts);
+  take(facts);
   if (!planner) return { events, state };
   for (let round = 0; ; round++) {
     assert(round < 10_000, 'choices come to an end');
-    const { choices, calls } = next(state, at);
-    if (choices.length > 0) {
-      append(choices);
-      continue;
-    }
+    const { choices, calls } = next(state, Math.max(now, s.at));
     const plan = calls.find((call) => call.do === 'plan');
-    if (!plan) return { events, state };
-    append(planCall(state, plan.call, planner));
+    if (choices.length > 0) take(choices);
+    else if (plan) take(planCall(state, plan.call, planner));
+    else return { events, state };
   }
 }

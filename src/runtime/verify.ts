@@ -8,9 +8,10 @@ import { fold } from '../core/evolve.ts';
 import type { SessionId } from '../core/ids.ts';
 import { checkLog, type Violation } from '../core/invariant.ts';
 import { headImage, type State } from '../core/state.ts';
-import { each, Heaps, optionsOf, readAll } from './heaps.ts';
+import { each, Heaps, optionsOf } from './heaps.ts';
 import { journalOf } from './journal.ts';
 import type { Ports } from './ports.ts';
+import { readEvents } from './read.ts';
 
 export interface Verification {
   readonly events: number;
@@ -27,7 +28,7 @@ export interface Verification {
 }
 
 export async function verify(session: SessionId, ports: Ports): Promise<Verification> {
-  const events = await readAll(ports.store, session);
+  const events = await readEvents(ports.store, session);
   const state = fold(events);
   const violations = checkLog(events);
   const journal = journalOf(events);

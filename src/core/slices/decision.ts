@@ -19,24 +19,12 @@ import { reportToSelf } from './inbox.ts';
 import { answerCall, updateCall } from './turn.ts';
 
 export function requested(s: State, e: EventOf<'decision.requested'>): State {
-  const { decision: id, about, effect, origin, question, why, options, choices, digest, expiresAt } = e;
+  const { kind: _, seq: __, at, decision: id, ...question } = e;
+  const { effect, origin } = question;
   const attempt = s.effects.open.find((open) => open.id === effect)?.attempts ?? 0;
   const asked: Decision = {
-    ...{
-      id,
-      about,
-      effect,
-      origin,
-      turn: s.turns,
-      attempt,
-      question,
-      why,
-      options,
-      choices,
-      digest,
-      expiresAt,
-    },
-    ...{ requestedAt: e.at, isSuspended: false, made: null, moot: false, expired: false },
+    ...{ ...question, id, attempt, turn: s.turns, requestedAt: at },
+    ...{ isSuspended: false, made: null, moot: false, expired: false },
   };
   const added: State = {
     ...s,

@@ -26,30 +26,11 @@ type Closing = Exclude<Outcome, { status: 'unknown' }>;
 
 const GATES: Readonly<Record<Verdict, Gate>> = { allow: 'open', ask: 'asks', deny: 'shut' };
 
-export function intended(s: State, e: EventOf<'effect.intended'>): State {
-  const effect: Effect = {
-    id: e.effect,
-    origin: e.origin,
-    tool: e.tool,
-    capability: e.capability,
-    target: e.target,
-    identity: e.identity,
-    args: e.args,
-    digest: e.digest,
-    policy: e.policy,
-    gate: GATES[e.policy.verdict],
-    status: 'intended',
-    intendedAt: e.at,
-    dispatch: null,
-    firstDispatchAt: null,
-    attempts: 0,
-    failures: 0,
-    notBefore: 0,
-    doubtSince: null,
-    answer: null,
-    unknownSince: null,
-    unknownReason: null,
-    isSuspended: false,
+/** What is known of an effect that nobody has sent yet. */
+const UNSENT = {
+  ...{ status: 'intended', dispatch: null, firstDispatchAt: null, attempts: 0, failures: 0, notBefore: 0 },
+  ...{ doubtSince: null, answer: null, unknownSince: null, unknownReason: null, isSuspended: false },
+  ...{
     queries: 0,
     strays: [],
     late: null,
@@ -57,7 +38,12 @@ export function intended(s: State, e: EventOf<'effect.intended'>): State {
     settledSeq: null,
     outcomeSeq: null,
     evidence: null,
-  };
+  },
+} as const satisfies Partial<Effect>;
+
+export function intended(s: State, e: EventOf<'effect.intended'>): State {
+  const { kind: _, seq: __, at, effect: id, ...action } = e;
+  const effect: Effect = { ...UNSENT, ...action, id, gate: GATES[action.policy.verdict], intendedAt: at };
   const added: State = {
     ...s,
     counters: { ...s.counters, effect: s.counters.effect + 1 },

@@ -92,7 +92,7 @@ export const WORK_PATCHES: readonly Patch[] = [
     name: 'time as it comes: an event is dated before the one that it follows',
     first: { scenario: 'effects side by side', mode: 'back', near: 'store.acquire' },
     edits: [
-      { file: 'runtime/saturate.js', find: 'const at = Math.max(now, s.at);', replace: 'const at = now;' },
+      { file: 'core/evolve.js', find: 'const at = Math.max(now, s.at);', replace: 'const at = now;' },
     ],
   },
 
