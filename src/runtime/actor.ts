@@ -16,8 +16,9 @@ import { Abort } from '../lib/abort.ts';
 import { Nudge } from '../lib/clock.ts';
 import { handIn } from './evidence.ts';
 import type { Heaps } from './heaps.ts';
+import { Lease, leaseLost } from './lease.ts';
 import type { Leftovers } from './leftovers.ts';
-import { Log, leaseLost } from './log.ts';
+import { Log } from './log.ts';
 import { type Performed, type Performer, perform } from './perform.ts';
 import type { Ports } from './ports.ts';
 import { record } from './record.ts';
@@ -57,7 +58,8 @@ export async function drive(session: SessionId, context: DriveContext, signal: A
   const asked = ports.clock.monotonic();
   const acquired = await ports.store.acquire(session, ports.holder, ports.leaseMs);
   if (acquired.status === 'held') return;
-  await new Actor(log, context, acquired.epoch, asked + ports.leaseMs).run(acquired.clean, signal);
+  const lease = new Lease(session, acquired.epoch, asked + ports.leaseMs, ports);
+  await new Actor(log, context, lease).run(acquired.clean, signal);
 }
 
 function hasWork(s: State, now: number): boolean {
@@ -78,41 +80,39 @@ class Actor {
   private readonly log: Log;
   private readonly context: DriveContext;
   private readonly ports: Ports;
+  private readonly lease: Lease;
   private readonly performer: Performer;
   private readonly running = new Map<string, Running>();
   private readonly finished: { key: string; performed: Performed | null; error: unknown }[] = [];
-  private leaseEnds: number;
   private modelCalls = 0;
-  private renewing = false;
   private rang = false;
   private fenced = false;
   private wake: () => void = () => {};
 
-  /** The lease counts from when it was asked for: the store may have granted it long before its answer came. */
-  constructor(log: Log, context: DriveContext, epoch: number, leaseEnds: number) {
+  constructor(log: Log, context: DriveContext, lease: Lease) {
     this.log = log;
     this.context = context;
     this.ports = context.ports;
-    this.leaseEnds = leaseEnds;
+    this.lease = lease;
     this.performer = {
       session: log.session,
       ports: context.ports,
       heaps: context.heaps,
-      epoch,
-      leaseEnds: () => this.leaseEnds,
+      epoch: lease.epoch,
+      leaseEnds: () => lease.endsAt,
       number: () => ++this.modelCalls,
       late: (performed) => this.handIn(performed),
     };
   }
 
   async run(clean: boolean, signal: AbortSignal): Promise<void> {
-    const { log, ports, performer } = this;
+    const { log, ports } = this;
     const off = ports.bell.on(log.session, { rang: (head) => this.ring(head) });
     const interrupt = () => this.wake();
     signal.addEventListener('abort', interrupt, { once: true });
     try {
       await log.catchUp();
-      const { epoch } = performer;
+      const { epoch } = this.lease;
       await log.commit(epoch, (s) =>
         s.lifetime.epoch >= epoch
           ? { events: [] }
@@ -159,12 +159,12 @@ class Actor {
       await log.catchUp();
     }
     // Read in the log before the store has refused anything: what is named there is named to the new holder.
-    if (log.state.lifetime.epoch !== this.performer.epoch) throw leaseLost(log.state.lifetime.epoch);
+    if (log.state.lifetime.epoch !== this.lease.epoch) throw leaseLost(log.state.lifetime.epoch);
     const now = ports.clock.now();
     const { choices, calls, wakeAt } = next(log.state, now);
     if (choices.some((choice) => choice.kind === 'turn.started') && (await this.cutOff())) return true;
     if (choices.length > 0 || calls.some((call) => call.do === 'plan')) {
-      await log.commit(this.performer.epoch, () => ({ events: [] }));
+      await log.commit(this.lease.epoch, () => ({ events: [] }));
       return true;
     }
     this.reconcile(calls);
@@ -228,7 +228,7 @@ class Actor {
   }
 
   private handIn(performed: Performed): void {
-    handIn(this.log.session, [performed], this.performer.epoch, this.ports).catch((cause: unknown) =>
+    handIn(this.log.session, [performed], this.lease.epoch, this.ports).catch((cause: unknown) =>
       this.ports.report(`${this.log.session}: evidence could not be handed in`, cause),
     );
   }
@@ -238,7 +238,7 @@ class Actor {
       const { key, performed, error } = done;
       if (error !== null) throw error;
       if (performed) {
-        await this.log.commit(this.performer.epoch, (s) => record(performed, s, this.performer), choosing);
+        await this.log.commit(this.lease.epoch, (s) => record(performed, s, this.performer), choosing);
       }
       // Only now: until its facts are durable the call counts as in flight, so it is not made again.
       this.finished.shift();
@@ -248,13 +248,9 @@ class Actor {
 
   /** Waits for a result, a ring, an instant, or the time to renew. */
   private async pause(waitMs: number, signal: AbortSignal): Promise<void> {
-    const { clock, leaseMs } = this.ports;
-    const left = this.leaseEnds - clock.monotonic();
-    if (left <= leaseMs / 6) throw leaseLost(this.performer.epoch);
-    const untilRenewal = this.renewing ? left - leaseMs / 6 : Math.max(0, left - (leaseMs * 2) / 3);
-    if (untilRenewal === 0) this.renew();
+    const untilLook = this.lease.keep(() => this.wake());
     if (signal.aborted) return;
-    await this.wait(Math.min(waitMs, untilRenewal === 0 ? left - leaseMs / 6 : untilRenewal));
+    await this.wait(Math.min(waitMs, untilLook));
   }
 
   private async wait(ms: number): Promise<void> {
@@ -268,24 +264,6 @@ class Actor {
     this.wake = () => {};
   }
 
-  /** In the background: a store that hangs must not keep the actor from noticing that its lease runs out. */
-  private renew(): void {
-    if (this.renewing) return;
-    this.renewing = true;
-    const asked = this.ports.clock.monotonic();
-    this.ports.store
-      .renew(this.log.session, this.performer.epoch, this.ports.leaseMs)
-      .then((kept) => {
-        // Lost: the next look at the clock ends this actor.
-        this.leaseEnds = kept ? asked + this.ports.leaseMs : 0;
-      })
-      .catch((error: unknown) => this.ports.report(`${this.log.session}: the lease was not renewed`, error))
-      .finally(() => {
-        this.renewing = false;
-        this.wake();
-      });
-  }
-
   private ring(head: number): void {
     if (head <= this.log.state.head) return;
     this.rang = true;
@@ -294,7 +272,7 @@ class Actor {
 
   private async letGo(): Promise<void> {
     if (this.running.size > 0) return; // Aborted by a shutdown with work in flight: the lease says so by not being clean.
-    await this.ports.store.release(this.log.session, this.performer.epoch);
+    await this.lease.release();
   }
 
   /** A store that fails is not this session's doing: with no request in flight the lease goes back as if nothing had been. */
@@ -302,8 +280,8 @@ class Actor {
     const hasSent = [...this.running.keys()].some((key) => key.startsWith('call:'));
     if (hasSent) return;
     const { session } = this.log;
-    await this.ports.store
-      .release(session, this.performer.epoch)
+    await this.lease
+      .release()
       .catch((error: unknown) => this.ports.report(`${session}: the lease was not given back`, error));
   }
 
@@ -312,13 +290,13 @@ class Actor {
     const results = [...this.running].flatMap(([key, { result }]) =>
       key.startsWith('call:') ? [result] : [],
     );
-    this.context.leftovers.keep(this.log.session, { epoch: this.performer.epoch, results });
+    this.context.leftovers.keep(this.log.session, { epoch: this.lease.epoch, results });
   }
 
   /** A3. */
   private async lostLease(): Promise<void> {
     this.fenced = true;
     const performed = this.finished.flatMap((done) => (done.performed ? [done.performed] : []));
-    await handIn(this.log.session, performed, this.performer.epoch, this.ports);
+    await handIn(this.log.session, performed, this.lease.epoch, this.ports);
   }
 }

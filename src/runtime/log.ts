@@ -15,6 +15,7 @@ import type { State } from '../core/state.ts';
 import { decode, encode } from '../core/upcast.ts';
 import { assert } from '../lib/assert.ts';
 import type { Blob, Commit } from '../store/port.ts';
+import { leaseLost } from './lease.ts';
 import type { Planner } from './plan.ts';
 import type { Ports } from './ports.ts';
 import { saturate } from './saturate.ts';
@@ -102,8 +103,4 @@ export class Log {
       }
     }
   }
-}
-
-export function leaseLost(epoch: number): OutlastError {
-  return new OutlastError('lease.lost', `Another worker holds this session (epoch ${epoch}).`);
 }

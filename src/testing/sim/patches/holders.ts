@@ -28,7 +28,7 @@ export const HOLDER_PATCHES: readonly Patch[] = [
         find: "throw leaseLost(result.status === 'fenced' ? result.epoch : 0);",
         replace: 'commit = { ...commit, epoch: result.epoch };\n                continue;',
       },
-      { file: ACTOR, find: 'if (log.state.lifetime.epoch !== this.performer.epoch)', replace: 'if (false)' },
+      { file: ACTOR, find: 'if (log.state.lifetime.epoch !== this.lease.epoch)', replace: 'if (false)' },
     ],
   },
   {
@@ -38,7 +38,7 @@ export const HOLDER_PATCHES: readonly Patch[] = [
     edits: [
       {
         file: ACTOR,
-        find: 'await handIn(this.log.session, performed, this.performer.epoch, this.ports);',
+        find: 'await handIn(this.log.session, performed, this.lease.epoch, this.ports);',
         replace: '',
       },
       { file: ACTOR, find: 'if (this.fenced && performed)', replace: 'if (false)' },

@@ -91,9 +91,7 @@ export const WORK_PATCHES: readonly Patch[] = [
     // A clock that was set back would put events before those that they follow.
     name: 'time as it comes: an event is dated before the one that it follows',
     first: { scenario: 'effects side by side', mode: 'back', near: 'store.acquire' },
-    edits: [
-      { file: 'core/evolve.js', find: 'const at = Math.max(now, s.at);', replace: 'const at = now;' },
-    ],
+    edits: [{ file: 'core/evolve.js', find: 'const at = Math.max(now, s.at);', replace: 'const at = now;' }],
   },
 
   // ── heaps ───────────────────────────────────────────────────────────────────────────────────────────────
