@@ -44,7 +44,7 @@ export const handlers: Handlers = {
     });
     const last = rows.length === limit ? rows.at(-1) : undefined;
     return {
-      sessions: rows.map(({ owner: _, dueAt: __, epoch: ___, ...row }) => row),
+      sessions: rows.map(({ owner: _, dueAt: __, epoch: ___, awaiting: ____, ...row }) => row),
       after: last?.id ?? null,
     };
   },
