@@ -1,6 +1,6 @@
 // The inbox: everything that awaits a person, over all sessions, each with what is known and what each answer brings.
 
-import { call, path } from './api.js';
+import { call, path, wordsOf } from './api.js';
 import { ago, el } from './dom.js';
 
 /** Shows what awaits a person; `changed` is called when something was answered here. */
@@ -11,7 +11,7 @@ export function inboxView(items, changed) {
       await answered(item, given, text);
       await changed();
     } catch (error) {
-      said.replaceChildren(error.next ? `${error.message} → ${error.next}` : error.message);
+      said.replaceChildren(wordsOf(error));
     }
   };
   return el(

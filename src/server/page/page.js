@@ -1,6 +1,6 @@
 // The page: the list of sessions, the form that starts one, and which session is shown. Parts are in files beside.
 
-import { call, keepToken, onUnauthorized } from './api.js';
+import { call, keepToken, onUnauthorized, wordsOf } from './api.js';
 import { ago, byId, el, phaseBadge } from './dom.js';
 import { inboxView, markOf } from './inbox.js';
 import { showSession } from './session.js';
@@ -109,7 +109,7 @@ function startForm() {
       const { session } = await call('/v1/sessions', { message: text.value, persist: persist.checked });
       location.hash = `#/${session}`;
     } catch (error) {
-      said.replaceChildren(error.next ? `${error.message} → ${error.next}` : error.message);
+      said.replaceChildren(wordsOf(error));
     }
   });
   text.addEventListener('keydown', (event) => {
