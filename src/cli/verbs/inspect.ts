@@ -125,7 +125,8 @@ function live({ heap }: Inspection, paint: Paint): string[] {
     size === null ? type : `${type}(${size})`,
     paint.dim(`from ${cell}`),
   ]);
-  const about = `generation ${heap.generation}, ${heap.images} images, ${bytes(heap.bytes)}`;
+  const images = heap.images === 1 ? '1 image' : `${heap.images} images`;
+  const about = `generation ${heap.generation}, ${images}, ${bytes(heap.bytes)}`;
   const restored = heap.restored?.note
     ? [paint.dim(`restored (${heap.restored.rung}): ${clean(heap.restored.note)}`)]
     : [];
