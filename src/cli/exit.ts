@@ -23,7 +23,7 @@ export class UsageError extends Error {
   }
 }
 
-export function exitCodeOf(error: unknown): ExitCode {
+function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof UsageError) return EXIT.usage;
   if (!(error instanceof OutlastError)) return EXIT.failed;
   if (error.code === 'server.unreachable') return EXIT.noServer;

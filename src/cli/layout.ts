@@ -16,6 +16,13 @@ export function table(rows: readonly (readonly string[])[], gap = '  '): string[
   );
 }
 
+/** What there is to say of one thing, by name. What is null is not said. */
+export type Facts = readonly (readonly [name: string, value: string | null])[];
+
+export function facts(all: Facts, { dim }: Paint): string[] {
+  return table(all.flatMap(([name, value]) => (value === null ? [] : [[dim(name), value]])));
+}
+
 export function ago(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s ago`;

@@ -7,7 +7,8 @@
 
 import { Command, CommanderError } from 'commander';
 import { complain, EXIT, type ExitCode, UsageError } from './exit.ts';
-import { terminalOf } from './terminal.ts';
+import { COMMAND } from './name.ts';
+import { onClosedPipe, terminalOf } from './terminal.ts';
 import type { Options, VerbSpec } from './verb.ts';
 import { VERBS } from './verbs.ts';
 import { VERSION } from './version.ts';
@@ -15,27 +16,24 @@ import { VERSION } from './version.ts';
 const ABOUT = `Agent sessions that outlast the process that runs them.
 
 A session takes messages in every state, keeps its live objects, and does nothing twice:
-  outlast serve                                            (or: npm start)
-  outlast start --persist "Report on February's invoices"
-  outlast send last "Now do the same for March"
-  outlast stop last`;
+  ${COMMAND} serve
+  ${COMMAND} start --persist "Report on February's invoices"
+  ${COMMAND} send last "Now do the same for March"
+  ${COMMAND} stop last`;
 
 const MORE = `
 A session is named by its id, by the beginning of its id, or by "last" for the newest.
 Exit codes: 0 ok, 1 failed, 2 usage, 3 no server, 4 refused, 5 it rests on a decision.
-Environment: OUTLAST_URL, OUTLAST_TOKEN, OUTLAST_DATA, NO_COLOR; for the server see: outlast serve --help`;
+Environment: OUTLAST_URL, OUTLAST_TOKEN, OUTLAST_DATA, NO_COLOR; for the server see: ${COMMAND} serve --help`;
 
 // A reader that has seen enough (`| head`) is no error; what runs at the server goes on without this command.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(EXIT.ok);
-});
+onClosedPipe(() => process.exit(EXIT.ok));
 
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(argv: readonly string[]): Promise<ExitCode> {
   let code: ExitCode = EXIT.ok;
-  const program = new Command('outlast')
+  const program = new Command(COMMAND)
     .description(ABOUT)
     .version(VERSION, '-V, --version')
     .addHelpText('after', MORE)
@@ -96,9 +94,8 @@ function termOf(verb: Command): string {
 /** What commander refuses is a wrong use of ours. */
 function usageOf(error: unknown, argv: readonly string[]): unknown {
   if (!(error instanceof CommanderError)) return error;
-  const verb = VERBS.find(({ name }) => name === argv[0])?.name;
-  const help = verb === undefined ? 'outlast --help' : `outlast ${verb} --help`;
-  return new UsageError(error.message.replace(/^error: /, ''), `see: ${help}`);
+  const words = [COMMAND, ...VERBS.map(({ name }) => name).filter((name) => name === argv[0]), '--help'];
+  return new UsageError(error.message.replace(/^error: /, ''), `see: ${words.join(' ')}`);
 }
 
 function capital(text: string): string {

@@ -35,7 +35,6 @@ export function terminalOf(options: { readonly json?: boolean | undefined }): Te
   const json = options.json === true;
   const people = json ? process.stderr : process.stdout;
   const paint = painter(hasColour(people));
-  onClosedPipe(() => process.exit(0));
   const data = (value: object) => {
     if (json) process.stdout.write(`${JSON.stringify(value)}\n`);
   };

@@ -1,6 +1,6 @@
-/** What a verb is to the command line, and what it gets. One file for each verb; it is loaded when it is asked for. */
+/** What a verb is to the command line, and what it gets. A verb is loaded when it is asked for. */
 
-import type { ExitCode } from './exit.ts';
+import { type ExitCode, UsageError } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface Options {
@@ -35,3 +35,10 @@ export interface VerbSpec {
 
 export const text = (value: Options[string]): string | undefined =>
   typeof value === 'string' ? value : undefined;
+
+/** A whole number from `least` up. */
+export function whole(what: string, written: string, least: number, next: string): number {
+  const number = Number(written);
+  if (Number.isSafeInteger(number) && number >= least) return number;
+  throw new UsageError(`${what} takes a whole number from ${least} up.`, next);
+}

@@ -1,5 +1,6 @@
 /** The table of verbs: names, arguments, help. Small on purpose: it is all that `outlast --help` loads. */
 
+import { COMMAND } from './name.ts';
 import type { VerbSpec } from './verb.ts';
 
 const SESSION = ['<session>', 'an id, the beginning of one, or "last" for the newest'] as const;
@@ -8,7 +9,7 @@ const IMAGE = ['--image <file>', 'an image that goes with it; may be given sever
 const DETACH = ['--detach', 'return at once instead of watching until it rests'] as const;
 const KEY = ['--key <key>', 'a key of your own: a repeat with it is done once'] as const;
 const WATCHING = `It is watched until it rests. Ctrl-C stops the watching and nothing else.
-Exit code 5 says that the session rests on a decision: outlast inspect.`;
+Exit code 5 says that the session rests on a decision: see inspect.`;
 
 export const VERBS: readonly VerbSpec[] = [
   {
@@ -30,11 +31,11 @@ server), OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY. With n
 planner stands in, which is no model.
 
 Examples:
-  outlast serve
-  OUTLAST_BASE_URL=http://localhost:11434/v1 OUTLAST_MODEL=llama3.3 outlast serve --port 5000
-  OUTLAST_TOKENS=ann:SECRET,bob:OTHER outlast serve --host 0.0.0.0`,
+  ${COMMAND} serve
+  OUTLAST_BASE_URL=http://localhost:11434/v1 OUTLAST_MODEL=llama3.3 ${COMMAND} serve --port 5000
+  OUTLAST_TOKENS=ann:SECRET,bob:OTHER ${COMMAND} serve --host 0.0.0.0`,
     isRemote: false,
-    load: () => import('./serve.ts'),
+    load: () => import('./verbs/serve.ts'),
   },
   {
     name: 'start',
@@ -49,15 +50,16 @@ Examples:
       KEY,
       DETACH,
     ],
-    help: `Prints the id of the session and the receipt: the message is durable. ${WATCHING}
+    help: `Prints the id of the session and the receipt: the message is durable.
+${WATCHING}
 
 Examples:
-  outlast start --persist "Report on February's invoices"
-  outlast start "How many accounts are there?" --json
-  outlast start --persist --budget usd=2,minutes=30 "Sort out the overdue invoices"
-  outlast start --persist --detach - < task.txt`,
+  ${COMMAND} start --persist "Report on February's invoices"
+  ${COMMAND} start "How many accounts are there?" --json
+  ${COMMAND} start --persist --budget usd=2,minutes=30 "Sort out the overdue invoices"
+  ${COMMAND} start --persist --detach - < task.txt`,
     isRemote: true,
-    load: () => import('./start.ts'),
+    load: () => import('./verbs/start.ts'),
   },
   {
     name: 'send',
@@ -76,12 +78,12 @@ Examples:
 ${WATCHING}
 
 Examples:
-  outlast send last "Now do the same for March"
-  outlast send last "leave out the test customer" --detach
-  outlast send last "what is wrong in these?" --image before.png --image after.png
-  outlast send ses_3f9k --when now "Stop, wrong account"`,
+  ${COMMAND} send last "Now do the same for March"
+  ${COMMAND} send last "leave out the test customer" --detach
+  ${COMMAND} send last "what is wrong in these?" --image before.png --image after.png
+  ${COMMAND} send ses_3f9k --when now "Stop, wrong account"`,
     isRemote: true,
-    load: () => import('./send.ts'),
+    load: () => import('./verbs/send.ts'),
   },
   {
     name: 'follow',
@@ -91,11 +93,11 @@ Examples:
     help: `Ends with the session (stopped or completed), or with Ctrl-C. With --json one event a line.
 
 Examples:
-  outlast follow last
-  outlast follow last --after 120
-  outlast follow last --json | jq 'select(.kind == "effect.settled")'`,
+  ${COMMAND} follow last
+  ${COMMAND} follow last --after 120
+  ${COMMAND} follow last --json | jq 'select(.kind == "effect.settled")'`,
     isRemote: true,
-    load: () => import('./follow.ts'),
+    load: () => import('./verbs/follow.ts'),
   },
   {
     name: 'attach',
@@ -104,10 +106,10 @@ Examples:
     help: `Ctrl-C or Ctrl-D detaches and says how to come back. It stops nothing.
 
 Examples:
-  outlast attach last
-  echo "Mail the report to the owner" | outlast attach last`,
+  ${COMMAND} attach last
+  echo "Mail the report to the owner" | ${COMMAND} attach last`,
     isRemote: true,
-    load: () => import('./attach.ts'),
+    load: () => import('./verbs/attach.ts'),
   },
   {
     name: 'list',
@@ -118,10 +120,10 @@ Examples:
       ['--limit <n>', 'how many; default 20'],
     ],
     help: `Examples:
-  outlast list
-  outlast list --phase awaiting_decision`,
+  ${COMMAND} list
+  ${COMMAND} list --phase awaiting_decision`,
     isRemote: true,
-    load: () => import('./list.ts'),
+    load: () => import('./verbs/list.ts'),
   },
   {
     name: 'inbox',
@@ -131,10 +133,10 @@ Examples:
 that something waits.
 
 Examples:
-  outlast inbox
-  outlast inbox --json | jq '.items[] | select(.about == "approval")'`,
+  ${COMMAND} inbox
+  ${COMMAND} inbox --json | jq '.items[] | select(.about == "approval")'`,
     isRemote: true,
-    load: () => import('./inbox.ts'),
+    load: () => import('./verbs/inbox.ts'),
   },
   {
     name: 'inspect',
@@ -144,10 +146,10 @@ Examples:
 service did not simply answer.
 
 Examples:
-  outlast inspect last
-  outlast inspect last --json | jq .ledger`,
+  ${COMMAND} inspect last
+  ${COMMAND} inspect last --json | jq .ledger`,
     isRemote: true,
-    load: () => import('./inspect.ts'),
+    load: () => import('./verbs/inspect.ts'),
   },
   {
     name: 'pause',
@@ -155,15 +157,15 @@ Examples:
     args: [SESSION],
     help: 'Nothing new is started until it is resumed. Messages are still taken and keep their order.',
     isRemote: true,
-    load: () => import('./pause.ts'),
+    load: async () => (await import('./verbs/steer.ts')).steer('pause'),
   },
   {
     name: 'resume',
     summary: 'go on, also after a quarantine',
     args: [SESSION],
-    help: 'Example:\n  outlast resume last',
+    help: `Example:\n  ${COMMAND} resume last`,
     isRemote: true,
-    load: () => import('./resume.ts'),
+    load: async () => (await import('./verbs/steer.ts')).steer('resume'),
   },
   {
     name: 'interrupt',
@@ -171,23 +173,23 @@ Examples:
     args: [SESSION],
     help: 'What was sent already stays in the ledger. The session then awaits your next message.',
     isRemote: true,
-    load: () => import('./interrupt.ts'),
+    load: async () => (await import('./verbs/steer.ts')).steer('interrupt'),
   },
   {
     name: 'stop',
     summary: 'end a session; its live resources are gone when it returns',
     args: [SESSION],
-    help: 'The log stays, and reopen works.\n\nExample:\n  outlast stop last',
+    help: `The log stays, and reopen works.\n\nExample:\n  ${COMMAND} stop last`,
     isRemote: true,
-    load: () => import('./stop.ts'),
+    load: () => import('./verbs/stop.ts'),
   },
   {
     name: 'reopen',
     summary: 'open a stopped session again, with all that it kept',
     args: [SESSION],
-    help: 'Example:\n  outlast reopen last && outlast send last "One more thing"',
+    help: `Example:\n  ${COMMAND} reopen last && ${COMMAND} send last "One more thing"`,
     isRemote: true,
-    load: () => import('./reopen.ts'),
+    load: async () => (await import('./verbs/steer.ts')).steer('reopen'),
   },
   {
     name: 'fork',
@@ -200,28 +202,28 @@ Examples:
       DETACH,
     ],
     help: `It has the transcript, the files and the live objects of that place, as its own. Effects, questions and timers that
-were open there, and messages that had not been read, stay with the original; the fork does nothing of it and does
-nothing at all before somebody speaks to it. With a message it is watched until it rests.
+were open there, and messages that had not been read, stay with the original; the fork does nothing at all before
+somebody speaks to it. With a message it is watched until it rests.
 
 Examples:
-  outlast fork last
-  outlast fork last "Do April instead"
-  outlast fork ses_3f9k --at 120 --title "other way"`,
+  ${COMMAND} fork last
+  ${COMMAND} fork last "Do April instead"
+  ${COMMAND} fork ses_3f9k --at 120 --title "other way"`,
     isRemote: true,
-    load: () => import('./fork.ts'),
+    load: () => import('./verbs/fork.ts'),
   },
   {
     name: 'at',
     summary: 'a session as it stood at an event; reads only',
-    args: [SESSION, ['<seq>', 'the event, as outlast follow --json and the page number them']],
+    args: [SESSION, ['<seq>', 'the event, as follow --json and the page number them']],
     help: `Phase, ledger, open questions and live objects as they were once that event was in the log. To go on from there:
-outlast fork SESSION --at SEQ.
+${COMMAND} fork SESSION --at SEQ.
 
 Examples:
-  outlast at last 40
-  outlast at last 40 --json | jq .ledger`,
+  ${COMMAND} at last 40
+  ${COMMAND} at last 40 --json | jq .ledger`,
     isRemote: true,
-    load: () => import('./at.ts'),
+    load: () => import('./verbs/at.ts'),
   },
   {
     name: 'ask',
@@ -230,17 +232,17 @@ Examples:
     help: `Its model answers from what it knows by now. Transcript, course and cost of the task stay as they are.
 
 Examples:
-  outlast ask last "How far are you?"
-  outlast ask ses_3f9k "Which account did you use, and why?"`,
+  ${COMMAND} ask last "How far are you?"
+  ${COMMAND} ask ses_3f9k "Which account did you use, and why?"`,
     isRemote: true,
-    load: () => import('./ask.ts'),
+    load: () => import('./verbs/ask.ts'),
   },
   {
     name: 'decide',
     summary: 'answer an open question: approve, reject, or say what happened',
     args: [
       SESSION,
-      ['<decision>', 'as outlast inspect shows it: d1'],
+      ['<decision>', 'as inspect shows it: d1'],
       ['<answer>', 'approve, reject, done, not-done, or answer'],
       ['[text...]', 'words to go with it'],
     ],
@@ -248,13 +250,13 @@ Examples:
     help: `The first answer stands; a second one is refused (exit code 4).
 
 Examples:
-  outlast decide last d1 approve
-  outlast decide last d1 reject "not before Friday"
-  outlast decide last d1 done
-  outlast decide last d1 not-done "I looked into the outbox: it is not there"
-  outlast decide last d2 answer "The account is Northwind"`,
+  ${COMMAND} decide last d1 approve
+  ${COMMAND} decide last d1 reject "not before Friday"
+  ${COMMAND} decide last d1 done
+  ${COMMAND} decide last d1 not-done "I looked into the outbox: it is not there"
+  ${COMMAND} decide last d2 answer "The account is Northwind"`,
     isRemote: true,
-    load: () => import('./decide.ts'),
+    load: () => import('./verbs/decide.ts'),
   },
   {
     name: 'budget',
@@ -272,12 +274,12 @@ Prices come from a snapshot and from prices.json in the data folder; a model wit
 for free: under a limit in money it is not called.
 
 Examples:
-  outlast budget
-  outlast budget last usd=5
-  outlast budget last --turn steps=20
-  outlast budget --owner-set usd=20,minutes=600`,
+  ${COMMAND} budget
+  ${COMMAND} budget last usd=5
+  ${COMMAND} budget last --turn steps=20
+  ${COMMAND} budget --owner-set usd=20,minutes=600`,
     isRemote: true,
-    load: () => import('./budget.ts'),
+    load: () => import('./verbs/budget.ts'),
   },
   {
     name: 'report',
@@ -287,9 +289,9 @@ Examples:
 more. Changes nothing.
 
 Example:
-  outlast report last`,
+  ${COMMAND} report last`,
     isRemote: true,
-    load: () => import('./report.ts'),
+    load: () => import('./verbs/report.ts'),
   },
   {
     name: 'verify',
@@ -297,7 +299,7 @@ Example:
     args: [SESSION],
     help: 'Exit code 1 when the log breaks an invariant, or the replayed sandbox is not the one that is kept.',
     isRemote: true,
-    load: () => import('./verify.ts'),
+    load: () => import('./verbs/verify.ts'),
   },
   {
     name: 'break',
@@ -323,11 +325,11 @@ Example:
 Outlast, or when a strategy that theory calls wrong is never seen to be.
 
 Examples:
-  outlast break --quick
-  outlast break --html break.html
-  outlast break --with ./my-tools.mjs --strategy outlast,retry`,
+  ${COMMAND} break --quick
+  ${COMMAND} break --html break.html
+  ${COMMAND} break --with ./my-tools.mjs --strategy outlast,retry`,
     isRemote: false,
-    load: () => import('./break.ts'),
+    load: () => import('./verbs/break.ts'),
   },
   {
     name: 'demo',
@@ -336,6 +338,6 @@ Examples:
     options: [['--keep', 'leave its data folder for a look']],
     help: 'Starts a server of its own, in a folder of its own, and leaves nothing behind.',
     isRemote: false,
-    load: () => import('./demo.ts'),
+    load: () => import('./verbs/demo.ts'),
   },
 ];

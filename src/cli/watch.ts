@@ -10,21 +10,41 @@ import { COMMAND } from './name.ts';
 import { narrator } from './narrate.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface Watched {
-  readonly seen: Inspection;
-  /** The last response that came while watching; null when none did. */
-  readonly response: string | null;
+export interface Watch {
+  readonly session: string;
+  /** What came of the call that begins the watch: it leads the result. */
+  readonly receipt?: object;
+  readonly after: number;
+  readonly headline?: string;
 }
 
 /** How long a server that went away is waited for. The session is safe in any case. */
 const PATIENCE_MS = 120_000;
 
-export async function watchUntilRest(
+/** Ends with what the session waits for: in words, as the result, and as an exit code. */
+export async function watch(
   outlast: Client,
-  session: string,
-  after: number,
+  { receipt, ...watch }: Watch,
   terminal: Terminal,
-  headline?: string,
+): Promise<ExitCode> {
+  const watched = await untilRest(outlast, watch, terminal);
+  const code = conclude(watched, terminal);
+  const { seen, response } = watched;
+  const { id: session, phase, head, reason, decisions } = seen;
+  terminal.result({ ...receipt, session, phase, response, reason, head, decisions });
+  return code;
+}
+
+interface Watched {
+  readonly seen: Inspection;
+  /** The last response that came while watching; null when none did. */
+  readonly response: string | null;
+}
+
+async function untilRest(
+  outlast: Client,
+  { session, after, headline }: Watch,
+  terminal: Terminal,
 ): Promise<Watched> {
   const over = new AbortController();
   const detach = detachOnInterrupt(session, terminal);
@@ -81,8 +101,7 @@ export function patience(terminal: Terminal, patienceMs = PATIENCE_MS) {
   };
 }
 
-/** Ends a watch: what the session waits for, in words and as an exit code. */
-export function conclude({ seen, response }: Watched, terminal: Terminal): ExitCode {
+function conclude({ seen, response }: Watched, terminal: Terminal): ExitCode {
   const { dim, yellow, red } = terminal.paint;
   const { id, phase, decisions, reason, budget } = seen;
   switch (phase) {
@@ -109,12 +128,6 @@ export function conclude({ seen, response }: Watched, terminal: Terminal): ExitC
 /** What its code left in the background goes on without anybody. */
 const ahead = ({ wakesAt }: Inspection): string =>
   wakesAt === null ? '' : `; goes on by itself at ${new Date(wakesAt).toISOString()}`;
-
-/** The result line of `start` and `send`. */
-export function outcomeOf({ seen, response }: Watched): object {
-  const { id, phase, head, reason, decisions } = seen;
-  return { session: id, phase, response, reason, head, decisions };
-}
 
 /** Ctrl-C ends the watching and says how to come back; the session goes on. */
 function detachOnInterrupt(session: string, terminal: Terminal): () => void {

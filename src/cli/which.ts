@@ -4,6 +4,7 @@ import type { Client } from '../client/client.ts';
 import { OutlastError } from '../core/error.ts';
 import { UsageError } from './exit.ts';
 import { COMMAND } from './name.ts';
+import { pages } from './pages.ts';
 
 const WHOLE = /^ses_[0-9a-z]{20,32}$/;
 const SHORTEST = 3;
@@ -42,11 +43,8 @@ async function newest(outlast: Client): Promise<string> {
 
 async function beginningWith(outlast: Client, start: string): Promise<string[]> {
   const found: string[] = [];
-  let after: string | null = null;
-  do {
-    const page = await outlast.list({ limit: 500, ...(after === null ? {} : { after }) });
-    found.push(...page.sessions.map(({ id }) => id).filter((id) => id.startsWith(start)));
-    ({ after } = page);
-  } while (after !== null);
+  for await (const { sessions } of pages((query) => outlast.list(query))) {
+    found.push(...sessions.map(({ id }) => id).filter((id) => id.startsWith(start)));
+  }
   return found;
 }

@@ -18,6 +18,7 @@ import type { DecisionAnswer, Event, ForeignEvent, Limits } from '../core/event.
 import type { FileData } from '../core/file.ts';
 import type { When } from '../core/message.ts';
 import { toBase64 } from '../lib/base64.ts';
+import { given } from '../lib/given.ts';
 import { type AnswerOf, type EventsPage, pathOf } from '../protocol/routes.ts';
 import type {
   Asked,
@@ -144,11 +145,7 @@ export function client({ url, token, fetch = globalThis.fetch }: ClientOptions):
     ask: (session, question, options = {}) =>
       request(to, { path: pathOf('ask', session), body: { question }, ...options }),
     inspect: (session, { at, ...options } = {}) =>
-      request(to, {
-        path: pathOf('inspect', session),
-        ...(at === undefined ? {} : { query: { at } }),
-        ...options,
-      }),
+      request(to, { path: pathOf('inspect', session), query: { at }, ...options }),
     list: ({ signal, ...query } = {}) => request(to, { path: pathOf('list'), query, ...given({ signal }) }),
     events: (session, { signal, ...query } = {}) =>
       request(to, { path: pathOf('events', session), query, ...given({ signal }) }),
@@ -198,13 +195,4 @@ async function rest(to: Connection, session: string, options: FollowOptions): Pr
 function encoded(images: readonly FileData[] = []): { images?: object } {
   if (images.length === 0) return {};
   return { images: images.map(({ mediaType, data }) => ({ mediaType, data: toBase64(data) })) };
-}
-
-/** Leaves out what is not there, so that it is not sent. */
-function given<Options extends object>(
-  options: Options,
-): { [Name in keyof Options]?: NonNullable<Options[Name]> } {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
-    [Name in keyof Options]?: NonNullable<Options[Name]>;
-  };
 }

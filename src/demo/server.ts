@@ -42,7 +42,8 @@ async function ready(child: ChildProcess, stderr: readonly string[]): Promise<st
       const url = urlIn(line);
       if (url) return url;
     }
-    throw new Error(`the server did not start: ${stderr.join('').trim()}`);
+    const why = child.killed ? `it was not ready within ${READY_MS} ms` : stderr.join('').trim();
+    throw new Error(`the server did not start: ${why}`);
   } finally {
     clearTimeout(late);
     child.stdout?.resume();

@@ -3,6 +3,7 @@
  * server gets SIGKILL there, and the next one has nothing but the store.
  */
 
+import { EventEmitter, once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Client, client } from '../client/client.ts';
@@ -46,6 +47,7 @@ class Stage {
   private readonly events: (Event | ForeignEvent)[] = [];
   private readonly counts: ReturnType<typeof look>[] = [];
   private readonly watching = new AbortController();
+  private readonly told = new EventEmitter();
   private server: ServerProcess | null = null;
   private session = '';
   private kills = 0;
@@ -94,7 +96,7 @@ class Stage {
   /** Killed in the middle of a cell; corrected while it runs. */
   private async march(): Promise<string> {
     const { say, dataDir } = this.options;
-    const hooks = hooksOf(await this.billingUrl(), dataDir);
+    const hooks = hooksOf(await sampleUrl(dataDir, 'billing'), dataDir);
     await hooks.arm({ hold: 'invoices.page', phase: 'before', where: { page: 2 } });
     say.act(`outlast send ${this.short()} "Now do the same for March"`);
     const receipt = await this.outlast.send(this.session, 'Now do the same for March');
@@ -115,7 +117,7 @@ class Stage {
   /** Killed after the mail was accepted and before that was known here. */
   private async mail(): Promise<void> {
     const { say, dataDir } = this.options;
-    const hooks = hooksOf(await this.mailingUrl(), dataDir);
+    const hooks = hooksOf(await sampleUrl(dataDir, 'mailing'), dataDir);
     await hooks.arm({ hold: 'mail.accepted', phase: 'after' });
     say.act(`outlast send ${this.short()} "Mail the report to the owner"`);
     await this.outlast.send(this.session, 'Mail the report to the owner');
@@ -147,8 +149,8 @@ class Stage {
     say.act(`outlast stop ${this.short()}`);
     const { status } = await this.outlast.stop(this.session);
     say.fact(`${status}; the log stays, and outlast reopen ${this.short()} works`);
-    const phase = await this.outlast.reopen(this.session);
-    say.fact(`reopened: ${typeof phase === 'string' ? phase : phase.phase}`);
+    const { phase } = await this.outlast.reopen(this.session);
+    say.fact(`reopened: ${phase}`);
     await this.outlast.stop(this.session);
   }
 
@@ -172,30 +174,18 @@ class Stage {
         if (event.kind === 'whisper') continue;
         this.events.push(event);
         this.options.say.event(event);
-        for (const waiter of [...this.waiters]) waiter();
+        this.told.emit('event');
       }
     } catch (error) {
       if (!this.watching.signal.aborted) throw error;
     }
   }
 
-  private readonly waiters = new Set<() => void>();
-
   private async seen(is: (event: Event | ForeignEvent) => boolean): Promise<Event | ForeignEvent> {
-    const { signal } = this.options;
     for (;;) {
       const found = this.events.find(is);
       if (found) return found;
-      await new Promise<void>((resolve, reject) => {
-        const done = (): void => {
-          this.waiters.delete(done);
-          signal.removeEventListener('abort', stop);
-          resolve();
-        };
-        const stop = (): void => reject(new Error('interrupted'));
-        this.waiters.add(done);
-        signal.addEventListener('abort', stop, { once: true });
-      });
+      await once(this.told, 'event', { signal: this.options.signal });
     }
   }
 
@@ -215,14 +205,6 @@ class Stage {
   async leave(): Promise<void> {
     this.watching.abort();
     await this.server?.end();
-  }
-
-  private async billingUrl(): Promise<string> {
-    return (await samples(this.options.dataDir)).billing;
-  }
-
-  private async mailingUrl(): Promise<string> {
-    return (await samples(this.options.dataDir)).mailing;
   }
 
   private perTurn(count: (books: ReturnType<typeof look>) => number): number[] {
@@ -270,8 +252,7 @@ function endOf(event: Event | ForeignEvent, turn: number): boolean {
   return ends && event.turn === turn;
 }
 
-async function samples(dataDir: string): Promise<{ billing: string; mailing: string }> {
-  const text = await readFile(join(dataDir, 'books', 'services.json'), 'utf8');
-  const { billing, mailing } = JSON.parse(text) as Record<'billing' | 'mailing', { url: string }>;
-  return { billing: billing.url, mailing: mailing.url };
+async function sampleUrl(dataDir: string, service: 'billing' | 'mailing'): Promise<string> {
+  const notes = JSON.parse(await readFile(join(dataDir, 'books', 'services.json'), 'utf8'));
+  return notes[service].url;
 }

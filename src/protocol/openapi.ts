@@ -47,7 +47,7 @@ function operation(id: string, route: Route): Json {
     responses: {
       [route.status]: {
         description: 'Done.',
-        content: { ...content(jsonSchema(route.answer, 'output')), ...stream(id) },
+        content: { ...content(jsonSchema(route.answer, 'output')), ...stream(route) },
       },
       default: {
         description: 'Refused, or failed.',
@@ -79,12 +79,10 @@ function keyParameter({ keyed }: Route): Json[] {
   ];
 }
 
-function stream(id: string): { readonly [type: string]: Json } {
-  if (id !== 'events') return {};
-  const description =
-    'Server-sent events: id = seq, event = kind. `whisper` frames carry text while it is written and have no id; ' +
-    '`stale` says that the cursor is of another log. Resumes by `Last-Event-ID` or `after`.';
-  return { 'text/event-stream': { schema: { type: 'string', description } } };
+function stream({ stream: description }: Route): { readonly [type: string]: Json } {
+  return description === undefined
+    ? {}
+    : { 'text/event-stream': { schema: { type: 'string', description } } };
 }
 
 function content(shape: Json): { readonly [type: string]: Json } {

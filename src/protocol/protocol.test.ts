@@ -52,6 +52,14 @@ test('an id is one segment of a path, whatever it is', () => {
   expect(pathOf('send', '../x/y?z#')).toBe('/v1/sessions/..%2Fx%2Fy%3Fz%23/messages');
 });
 
+test('the document says which answers can be streams', () => {
+  const { paths } = openapi() as unknown as { paths: Record<string, Record<string, object>> };
+  const streams = Object.entries(paths).flatMap(([path, { get }]) =>
+    JSON.stringify(get ?? {}).includes('"text/event-stream"') ? [path] : [],
+  );
+  expect(streams).toEqual(['/v1/inbox', '/v1/sessions/{id}/events']);
+});
+
 test('the document names each route once, with the meaning of its key', () => {
   const text = JSON.stringify(openapi());
   for (const [id, { method }] of Object.entries(ROUTES)) {

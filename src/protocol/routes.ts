@@ -18,6 +18,8 @@ export interface Route {
   readonly query: z.ZodType;
   readonly body: z.ZodType | null;
   readonly answer: z.ZodType;
+  /** What comes instead, one by one, with `Accept: text/event-stream`. */
+  readonly stream?: string;
   readonly status: 200 | 201;
   /**
    * `log`: the key stands in the log, and a repeat gets the first answer in any process, for ever.
@@ -131,11 +133,10 @@ export const ROUTES = {
   inbox: {
     ...get,
     path: '/v1/inbox',
-    summary:
-      'Everything that awaits a person, over all your sessions. With `Accept: text/event-stream` the whole list, and again ' +
-      'whenever it changes.',
+    summary: 'Everything that awaits a person, over all your sessions.',
     query: schema.inboxQuery,
     answer: schema.inbox,
+    stream: 'Server-sent events: `inbox` frames, each with the whole list; another one whenever it changes.',
   },
   report: {
     ...get,
@@ -150,6 +151,9 @@ export const ROUTES = {
     summary: 'The log after a cursor: a page of JSON, or a stream with `Accept: text/event-stream`.',
     query: schema.eventsQuery,
     answer: schema.eventsPage,
+    stream:
+      'Server-sent events: id = seq, event = kind. `whisper` frames carry text while it is written and have no id; ' +
+      '`stale` says that the cursor is of another log. Resumes by `Last-Event-ID` or `after`.',
   },
   health: {
     ...get,

@@ -1,8 +1,8 @@
 /**
- * Server-sent events: how a log crosses as a stream.
+ * Server-sent events: how a log crosses as a stream, and what stands beside it.
  *
  * F1  The id of a frame is the event's seq, so a reader that comes back names exactly what it has.
- * F2  What is not in the log (`whisper`, `stale`, `failed`) has no id and moves no cursor.
+ * F2  What is not in the log (`whisper`, `inbox`, `stale`, `failed`) has no id and moves no cursor.
  * F3  A frame is one line of JSON: no text of a model or a service can end it early.
  */
 

@@ -22,17 +22,16 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { errorBody, HttpRefusal, statusOf } from '../protocol/error.ts';
 import { openapi } from '../protocol/openapi.ts';
 import { type QueryOf, ROUTES, type Route, type RouteId } from '../protocol/routes.ts';
-import { inboxFrame } from '../protocol/sse.ts';
 import type { Outlast } from '../runtime/runtime.ts';
 import { authenticate, LOCAL, type Token, unauthorized } from './auth.ts';
-import { frames } from './frames.ts';
+import type { Stream } from './frames.ts';
 import { guardContentType, guardOrigin, guardTasks } from './guard.ts';
 import { type Call, handlers } from './handlers.ts';
 import { type About, healthOf } from './health.ts';
 import { readBody, readKey, readQuery } from './input.ts';
 import { pageFile, pagePaths } from './page.ts';
 import { repeats } from './repeats.ts';
-import { eventStream } from './stream.ts';
+import { eventStream, inboxStream } from './stream.ts';
 
 export interface AppOptions {
   /** Whose tokens are accepted. With none, every request is `local`, and only loopback names are answered. */
@@ -55,6 +54,7 @@ export function app(outlast: Outlast & { readonly about?: About }, options: AppO
   const { tokens = [], version, clock = systemClock, heartbeatMs = HEARTBEAT_MS } = options;
   const closing = options.closing ?? new AbortController().signal;
   const report = options.report ?? (() => {});
+  const streaming = { clock, heartbeatMs, closing, report };
   const known = repeats();
   const server = new Hono();
 
@@ -81,8 +81,8 @@ export function app(outlast: Outlast & { readonly about?: About }, options: AppO
       },
       health: healthOf(owner, outlast.about, version),
     };
-    if (id === 'events' && wantsStream(c)) return streamed(c, call as Call<'events'>);
-    if (id === 'inbox' && wantsStream(c)) return streamedInbox(c, call as Call<'inbox'>);
+    const stream = wantsStream(c) ? await streamOf(c, id, call) : null;
+    if (stream) return c.body(stream, 200, STREAM);
     const act = () => (handlers[id] as (call: unknown) => Promise<unknown>)(call);
     const name = `${owner} ${id} ${call.id} ${key}`;
     const isRemembered = route.keyed === 'process' && key !== null;
@@ -90,17 +90,13 @@ export function app(outlast: Outlast & { readonly about?: About }, options: AppO
     return c.json(answer as object, route.status);
   }
 
-  async function streamed(c: Context, { sessions, id, query }: Call<'events'>): Promise<Response> {
-    const after = resumeFrom(c, query);
+  /** Of the two routes whose answer goes on. */
+  async function streamOf(c: Context, route: RouteId, call: unknown): Promise<Stream | null> {
+    if (route === 'inbox') return inboxStream((call as Call<'inbox'>).sessions, streaming);
+    if (route !== 'events') return null;
+    const { sessions, id, query } = call as Call<'events'>;
     const whispers = query.whispers === 'true';
-    const body = await eventStream(sessions, id, { after, whispers, clock, heartbeatMs, closing, report });
-    return c.body(body, 200, STREAM);
-  }
-
-  function streamedInbox(c: Context, { sessions }: Call<'inbox'>): Response {
-    const options = { clock, heartbeatMs, closing, report };
-    const lists = (signal: AbortSignal) => sessions.watchInbox({ signal });
-    return c.body(frames('inbox', lists, inboxFrame, options), 200, STREAM);
+    return eventStream(sessions, id, { after: resumeFrom(c, query), whispers, ...streaming });
   }
 
   server.use(async (c, next) => {

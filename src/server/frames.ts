@@ -10,6 +10,8 @@ import type { Clock } from '../lib/clock.ts';
 import { errorBody } from '../protocol/error.ts';
 import { commentFrame, errorFrame, retryFrame } from '../protocol/sse.ts';
 
+export type Stream = ReadableStream<Uint8Array>;
+
 export interface FrameOptions {
   readonly clock: Pick<Clock, 'sleep'>;
   readonly heartbeatMs: number;
@@ -29,7 +31,7 @@ export function frames<T>(
   open: (signal: AbortSignal) => AsyncGenerator<T, void, void>,
   frameOf: (value: T) => string,
   { clock, heartbeatMs, closing, report }: FrameOptions,
-): ReadableStream<Uint8Array> {
+): Stream {
   const gone = new AbortController();
   const values = open(AbortSignal.any([gone.signal, closing]));
   const encoder = new TextEncoder();

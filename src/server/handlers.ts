@@ -4,6 +4,7 @@
  */
 
 import { type Spent, spentInWords } from '../core/budget.ts';
+import { given } from '../lib/given.ts';
 import type { AnswerOf, BodyOf, QueryOf, RouteId } from '../protocol/routes.ts';
 import type * as schema from '../protocol/schema.ts';
 import type { Sessions } from '../runtime/runtime.ts';
@@ -28,34 +29,28 @@ export const handlers: Handlers = {
   start: ({ sessions, key, body: { message, images, persist, title, limits, budget } }) =>
     sessions.start({
       message,
-      ...(images === undefined ? {} : { images }),
       persist,
       key,
-      ...(title === undefined ? {} : { title }),
-      ...(limits === undefined ? {} : { limits: given(limits) }),
+      ...given({ images, title, limits: limits && given(limits) }),
       budget: { turn: given(budget?.turn ?? {}), session: given(budget?.session ?? {}) },
     }),
 
   async list({ sessions, query: { phase, after, limit } }) {
-    const rows = await sessions.list({
-      limit,
-      ...(phase === undefined ? {} : { phase }),
-      ...(after === undefined ? {} : { after }),
-    });
+    const rows = await sessions.list({ limit, ...given({ phase, after }) });
     const last = rows.length === limit ? rows.at(-1) : undefined;
     return {
-      sessions: rows.map(({ owner: _, dueAt: __, epoch: ___, ...row }) => row),
+      sessions: rows.map(({ owner: _, dueAt: __, epoch: ___, awaiting: ____, ...row }) => row),
       after: last?.id ?? null,
     };
   },
 
   inspect: ({ sessions, id, query, signal }) =>
     query.waitMs === 0 || query.at !== undefined
-      ? sessions.inspect(id, query.at === undefined ? {} : { at: query.at })
+      ? sessions.inspect(id, given({ at: query.at }))
       : atRest(sessions, id, query.waitMs, signal),
 
   send: ({ sessions, id, key, body: { message, images, when } }) =>
-    sessions.send(id, message, { key, when, ...(images === undefined ? {} : { images }) }),
+    sessions.send(id, message, { key, when, ...given({ images }) }),
 
   ask: ({ sessions, id, body: { question }, signal }) => sessions.ask(id, question, { signal }),
 
@@ -69,15 +64,12 @@ export const handlers: Handlers = {
   interrupt: async ({ sessions, id }) => ({ session: id, phase: await sessions.interrupt(id) }),
   reopen: async ({ sessions, id }) => ({ session: id, phase: await sessions.reopen(id) }),
 
-  stop: async ({ sessions, id, body: { waitMs } }) => ({
-    session: id,
-    ...(await sessions.stop(id, waitMs === undefined ? {} : { waitMs })),
-  }),
+  stop: async ({ sessions, id, body }) => ({ session: id, ...(await sessions.stop(id, given(body))) }),
 
   fork: ({ sessions, id, key, body }) => sessions.fork(id, { key, ...given(body) }),
 
-  inbox: ({ sessions, query: { after, limit } }) =>
-    sessions.inbox({ limit, ...(after === undefined ? {} : { after }) }),
+  inbox: ({ sessions, query: { after, limit } }) => sessions.inbox({ limit, ...given({ after }) }),
+
   setBudget: async ({ sessions, id, body: { turn, session } }) => ({
     session: id,
     phase: await sessions.setBudget(id, { turn: given(turn ?? {}), session: given(session ?? {}) }),
@@ -104,12 +96,3 @@ const inWords = <Budget extends { readonly spent: Spent }>(budget: Budget) => ({
   ...budget,
   words: spentInWords(budget.spent),
 });
-
-/** Members that were left out are left out: the runtime's defaults apply to them. */
-function given<Limits extends object>(
-  limits: Limits,
-): { [Name in keyof Limits]?: Exclude<Limits[Name], undefined> } {
-  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)) as {
-    [Name in keyof Limits]?: Exclude<Limits[Name], undefined>;
-  };
-}

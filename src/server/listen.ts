@@ -9,8 +9,8 @@ import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import { OutlastError } from '../core/error.ts';
 import { systemClock } from '../lib/clock.ts';
+import { health } from '../protocol/schema.ts';
 import { isLoopback } from './guard.ts';
-import { whoListens } from './neighbour.ts';
 
 export interface ListenOptions {
   readonly fetch: (request: Request) => Response | Promise<Response>;
@@ -29,6 +29,7 @@ export interface Listening {
 
 const GRACE_MS = 3_000;
 const LOOK_AGAIN_MS = 20;
+const NEIGHBOUR_MS = 1_500;
 
 export async function listen({
   fetch,
@@ -78,6 +79,21 @@ async function refusal(error: NodeJS.ErrnoException, port: number, host: string)
     next,
     cause: error,
   });
+}
+
+/** In words, so that a person knows what to end or where to look. */
+async function whoListens(url: string): Promise<string> {
+  try {
+    const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(NEIGHBOUR_MS) });
+    const found = health.safeParse(await response.json());
+    if (!found.success) return 'another program that speaks HTTP';
+    const { pid, data } = found.data;
+    return pid === null
+      ? 'another Outlast, which wants a token before it says more'
+      : `another Outlast: process ${pid}, data in ${data ?? 'memory'}`;
+  } catch {
+    return 'another program';
+  }
 }
 
 /** N2. A connection becomes idle when its last stream ends; keep-alive must not hold the server up. */

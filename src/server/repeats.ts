@@ -1,12 +1,12 @@
 /**
- * Repeats of calls whose key does not stand in the log: pause, resume, interrupt, stop, reopen, decide, verify.
+ * Repeats of calls whose key does not stand in the log: `keyed: 'process'` in the table of routes.
  *
  * Each of these changes nothing where it has been done already, but a repeat that comes late can meet a session that
  * moved on (an interrupt would end the next turn). So the answers are remembered here.
  *
  * P1  While this process runs, a repeat under the same key gets the first answer and does nothing.
  * P2  Nothing here is durable, and no one is told that it is: after a restart, or past `KEPT` newer keys, a repeat is
- *     a new call. `start` and `send` need more and have it: their keys stand in the log.
+ *     a new call. `start`, `send` and `fork` need more and have it: their keys stand in the log.
  * P3  A call that failed is not remembered: it may be tried again under its key.
  */
 

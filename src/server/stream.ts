@@ -1,5 +1,5 @@
 /**
- * A session's log as a stream of server-sent events.
+ * What goes on, as a stream of server-sent events: the log of a session, and the inbox of an owner.
  *
  * L1  Every event after the cursor, once and in order; a reader that comes back with its last id misses nothing.
  * L2  A cursor that this log never had is answered with `stale`, never with a stream that starts elsewhere.
@@ -8,11 +8,11 @@
 import { OutlastError } from '../core/error.ts';
 import type { Event, ForeignEvent } from '../core/event.ts';
 import { errorBody, staleCursor } from '../protocol/error.ts';
-import { errorFrame, eventFrame, type Whisper, whisperFrame } from '../protocol/sse.ts';
+import { errorFrame, eventFrame, inboxFrame, type Whisper, whisperFrame } from '../protocol/sse.ts';
 import type { Sessions } from '../runtime/runtime.ts';
-import { type FrameOptions, frames } from './frames.ts';
+import { type FrameOptions, frames, type Stream } from './frames.ts';
 
-export interface StreamOptions extends FrameOptions {
+interface EventOptions extends FrameOptions {
   readonly after: number;
   readonly whispers: boolean;
 }
@@ -21,8 +21,8 @@ export interface StreamOptions extends FrameOptions {
 export async function eventStream(
   sessions: Sessions,
   id: string,
-  { after, whispers, ...options }: StreamOptions,
-): Promise<ReadableStream<Uint8Array>> {
+  { after, whispers, ...options }: EventOptions,
+): Promise<Stream> {
   try {
     await checkCursor(sessions, id, after);
   } catch (error) {
@@ -30,6 +30,11 @@ export async function eventStream(
     return oneChunk(errorFrame('stale', errorBody(error)));
   }
   return frames(id, (signal) => sessions.follow(id, { after, whispers, signal }), frameOf, options);
+}
+
+/** Everything that awaits the owner, whole, and again when it has changed. */
+export function inboxStream(sessions: Sessions, options: FrameOptions): Stream {
+  return frames('inbox', (signal) => sessions.watchInbox({ signal }), inboxFrame, options);
 }
 
 /** L2, without counting: event N stands, or N is no cursor of this log. */
@@ -43,7 +48,7 @@ function frameOf(value: Event | ForeignEvent | Whisper): string {
   return value.kind === 'whisper' ? whisperFrame(value) : eventFrame(value);
 }
 
-function oneChunk(text: string): ReadableStream<Uint8Array> {
+function oneChunk(text: string): Stream {
   return new ReadableStream({
     start(controller) {
       controller.enqueue(new TextEncoder().encode(text));

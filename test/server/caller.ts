@@ -60,12 +60,14 @@ export function caller(server: Handler, always: Headers = {}): Caller {
   };
 }
 
-/** The answer of a route, whose schema it must have. */
+/** The answer of a route, whose schema it must have: what the table does not name does not go out. */
 export async function answer<Id extends RouteId>(id: Id, response: Response): Promise<AnswerOf<Id>> {
   const body: unknown = await response.json();
   expect(response.status, JSON.stringify(body)).toBe(ROUTES[id].status);
   const { answer: type } = ROUTES[id];
-  expect(type.safeParse(body).error).toBeUndefined();
+  const known = type.safeParse(body);
+  expect(known.error).toBeUndefined();
+  expect(body).toEqual(known.data);
   return body as AnswerOf<Id>;
 }
 

@@ -182,6 +182,22 @@ describe('against a world at hand', () => {
     expect(await cards.count()).toBe(1);
   });
 
+  test('words that are being written in the inbox stay when something else comes in', async () => {
+    await serve();
+    const ask = async (message: string) => {
+      const { session } = await outlast.start({ message, persist: true });
+      expect(await outlast.rest(session)).toBe('awaiting_decision');
+    };
+    await ask('pay');
+    await page.goto(`${listening.url}/#/inbox`);
+    const words = page.getByLabel('Words for d1').first();
+    await words.fill('I have looked');
+    await ask('choose red|blue');
+    await page.locator('#inbox', { hasText: 'Inbox (2)' }).waitFor();
+    await page.locator('.inbox .question').nth(1).waitFor();
+    expect(await page.locator('.inbox input:focus').inputValue()).toBe('I have looked');
+  });
+
   test('text is seen while it is written, and once it stands only once', async () => {
     await serve();
     const { session } = await outlast.start({ message: 'say hello', persist: true });

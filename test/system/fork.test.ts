@@ -321,7 +321,7 @@ describe('the call', () => {
       expect({ at, identical, violations }).toEqual({ at, identical: true, violations: [] });
     }
     await outlast.close();
-  });
+  }, 120_000);
 
   it('an older event of a log can be looked at', async () => {
     const outlast = await createOutlast({ model: script });

@@ -82,7 +82,7 @@ function allowsPackage(packages: Rule['packages'], specifier: string): boolean {
 }
 
 function roomOf(path: string): string {
-  if (path === 'src/cli/serve.ts') return 'serve';
+  if (path === 'src/cli/verbs/serve.ts') return 'serve';
   return /^src\/([^/.]+)/.exec(path)?.[1] ?? '';
 }
 

@@ -20,6 +20,9 @@ export class Refused extends Error {
   }
 }
 
+/** What went wrong, and what to do now. */
+export const wordsOf = ({ message, next }) => (next ? `${message} → ${next}` : message);
+
 /** GET without a body, POST with one. A POST is repeated under its key, so it is done once. */
 export async function call(path, body, key = newKey()) {
   const init = { headers: headers() };

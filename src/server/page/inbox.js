@@ -1,31 +1,38 @@
 // The inbox: everything that awaits a person, over all sessions, each with what is known and what each answer brings.
 
-import { call, path } from './api.js';
+import { call, path, wordsOf } from './api.js';
 import { ago, el } from './dom.js';
 
-/** Shows what awaits a person; `changed` is called when something was answered here. */
-export function inboxView(items, changed) {
+/** Shows what awaits a person, as often as that changes; `changed` is called when something was answered here. */
+export function inboxView(changed) {
   const said = el('p', { class: 'said-back bad', role: 'status' });
   const answer = async (item, given, text) => {
     try {
       await answered(item, given, text);
       await changed();
     } catch (error) {
-      said.replaceChildren(error.next ? `${error.message} → ${error.next}` : error.message);
+      said.replaceChildren(wordsOf(error));
     }
   };
-  return el(
-    'section',
-    { class: 'inbox' },
-    el('h1', {}, 'Inbox'),
-    said,
-    items.length === 0 ? el('p', { class: 'hint' }, 'Nothing awaits you.') : null,
-    ...items.map((item) => card(item, answer)),
-  );
-}
+  const nothing = el('p', { class: 'hint' }, 'Nothing awaits you.');
+  const root = el('section', { class: 'inbox' }, el('h1', {}, 'Inbox'), said, nothing);
+  let cards = new Map();
 
-/** What is shown of an inbox; as long as it is the same, nothing has to be drawn anew. */
-export const markOf = (items) => items.map(({ session, id }) => `${session} ${id}`).join(',');
+  /** A card that is there already is not moved: somebody may be writing in it. */
+  function show(items) {
+    const marks = items.map(({ session, id }) => `${session} ${id}`);
+    const before = cards;
+    cards = new Map(items.map((item, i) => [marks[i], before.get(marks[i]) ?? card(item, answer)]));
+    for (const [mark, gone] of before) if (!cards.has(mark)) gone.remove();
+    nothing.hidden = items.length > 0;
+    let place = nothing.nextSibling;
+    for (const node of cards.values()) {
+      if (node === place) place = place.nextSibling;
+      else root.insertBefore(node, place);
+    }
+  }
+  return { root, show };
+}
 
 function answered({ session, id, digest }, answer, text) {
   if (id === 'resume') return call(`${path(session)}/resume`, {});

@@ -1,15 +1,15 @@
 // The page: the list of sessions, the form that starts one, and which session is shown. Parts are in files beside.
 
-import { call, keepToken, onUnauthorized } from './api.js';
+import { call, keepToken, onUnauthorized, wordsOf } from './api.js';
 import { ago, byId, el, phaseBadge } from './dom.js';
-import { inboxView, markOf } from './inbox.js';
+import { inboxView } from './inbox.js';
 import { showSession } from './session.js';
 
 const LIST_MS = 3000;
 const LINE = { live: 'live', away: 'the server is away; waiting for it', none: '' };
 let showing = null;
-/** What the inbox shows now; null while it is not shown. */
-let shown = null;
+/** The inbox while it is open. */
+let view = null;
 
 onUnauthorized(askForToken);
 addEventListener('hashchange', route);
@@ -26,7 +26,7 @@ async function route() {
   const id = location.hash.replace(/^#\/?/, '');
   list();
   document.body.dataset.view = id === '' || id === 'inbox' ? 'start' : 'session';
-  shown = null;
+  view = null;
   if (id === 'inbox') return inbox();
   if (id === '') {
     byId('main').replaceChildren(startForm());
@@ -53,7 +53,7 @@ async function list() {
   await inbox();
 }
 
-/** The number beside its name, and its view when that is open and something has changed. */
+/** The number beside its name, and its view when that is open. */
 async function inbox() {
   const page = await call('/v1/inbox?limit=500').catch(() => null);
   if (page === null) return;
@@ -61,9 +61,12 @@ async function inbox() {
   const isOpen = location.hash.replace(/^#\/?/, '') === 'inbox';
   byId('inbox').toggleAttribute('aria-current', isOpen);
   byId('inbox').replaceChildren(items.length === 0 ? 'Inbox' : `Inbox (${items.length})`);
-  if (!isOpen || markOf(items) === shown) return;
-  shown = markOf(items);
-  byId('main').replaceChildren(inboxView(items, inbox));
+  if (!isOpen) return;
+  if (view === null) {
+    view = inboxView(inbox);
+    byId('main').replaceChildren(view.root);
+  }
+  view.show(items);
 }
 
 function item(row, isCurrent) {
@@ -109,7 +112,7 @@ function startForm() {
       const { session } = await call('/v1/sessions', { message: text.value, persist: persist.checked });
       location.hash = `#/${session}`;
     } catch (error) {
-      said.replaceChildren(error.next ? `${error.message} → ${error.next}` : error.message);
+      said.replaceChildren(wordsOf(error));
     }
   });
   text.addEventListener('keydown', (event) => {

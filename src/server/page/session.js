@@ -1,6 +1,6 @@
 // One session: its transcript live, what stands beside it, and everything that a person can do to it.
 
-import { call, follow, newKey, path } from './api.js';
+import { call, follow, newKey, path, wordsOf } from './api.js';
 import { aside } from './aside.js';
 import { byId, el } from './dom.js';
 import { transcript } from './transcript.js';
@@ -45,7 +45,7 @@ function build(id, seen) {
     try {
       say(await work());
     } catch (error) {
-      say(error.next ? `${error.message} → ${error.next}` : `${error.message}`, true);
+      say(wordsOf(error), true);
     }
   };
   const {

@@ -9,23 +9,21 @@
  *     the port second, which is free by then as well, so that clients find the new server where the old one was.
  */
 
-import { resolve } from 'node:path';
-import { createOutlast, standBy } from '../compose.ts';
-import { OutlastError } from '../core/error.ts';
-import { systemClock } from '../lib/clock.ts';
-import { app } from '../server/app.ts';
-import { parseTokens } from '../server/auth.ts';
-import { type Listening, listen } from '../server/listen.ts';
-import { type Samples, startSamples } from '../services/spawn.ts';
-import { SAMPLE_BRIEFING, sampleGrants } from '../tools/samples.ts';
-import { toldToEnd } from './ending.ts';
-import { complain, EXIT, UsageError } from './exit.ts';
-import { dataDirOf } from './reach.ts';
-import { removeServerNote, writeServerNote } from './server-file.ts';
-import { onClosedPipe, type Terminal } from './terminal.ts';
-import { type Options, text, type Verb } from './verb.ts';
-import { VERSION } from './version.ts';
-import { welcome } from './welcome.ts';
+import { createOutlast, standBy } from '../../compose.ts';
+import { OutlastError } from '../../core/error.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { app } from '../../server/app.ts';
+import { parseTokens } from '../../server/auth.ts';
+import { type Listening, listen } from '../../server/listen.ts';
+import { type Samples, startSamples } from '../../services/spawn.ts';
+import { SAMPLE_BRIEFING, sampleGrants } from '../../tools/samples.ts';
+import { toldToEnd } from '../ending.ts';
+import { complain, EXIT, UsageError } from '../exit.ts';
+import { dataDirOf, removeServerNote, writeServerNote } from '../server-note.ts';
+import { onClosedPipe, type Terminal } from '../terminal.ts';
+import { type Options, text, type Verb } from '../verb.ts';
+import { VERSION } from '../version.ts';
+import { welcome } from '../welcome.ts';
 
 const DEFAULT_PORT = 4747;
 const RUNTIME_BOUND_MS = 6_000;
@@ -151,7 +149,7 @@ function settingsOf(options: Options): Settings {
   return {
     port,
     host,
-    dataDir: resolve(dataDirOf({ data: text(options.data) })),
+    dataDir: dataDirOf(options.data),
     tokens: parseTokens(OUTLAST_TOKENS),
     isStandby: options.standby === true,
     policy: text(options.policy),

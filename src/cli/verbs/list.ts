@@ -1,22 +1,33 @@
 /** `outlast list`: your sessions, newest first, one line each. */
 
-import { systemClock } from '../lib/clock.ts';
-import { oneLine } from '../lib/text.ts';
-import type { Row } from '../protocol/schema.ts';
-import { EXIT, UsageError } from './exit.ts';
-import { ago, coloured, table } from './layout.ts';
-import { COMMAND } from './name.ts';
-import { reach } from './reach.ts';
-import { clean } from './terminal.ts';
-import { text, type Verb } from './verb.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { given } from '../../lib/given.ts';
+import { oneLine } from '../../lib/text.ts';
+import { phase as phases, type Row } from '../../protocol/schema.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { ago, coloured, table } from '../layout.ts';
+import { COMMAND } from '../name.ts';
+import { pages } from '../pages.ts';
+import { reach } from '../reach.ts';
+import { clean } from '../terminal.ts';
+import { text, type Verb, whole } from '../verb.ts';
+
+const PHASES: readonly string[] = phases.options;
 
 export const run: Verb = async ({ options, terminal }) => {
   const { paint, width } = terminal;
-  const limit = Number(text(options.limit) ?? '20');
+  const limit = whole('--limit', text(options.limit) ?? '20', 1, 'use --limit 20');
   const phase = text(options.phase);
-  if (!Number.isSafeInteger(limit) || limit < 1)
-    throw new UsageError('--limit takes a number.', 'use --limit 20');
-  const { sessions, after } = await reach(options).list({ limit, ...(phase === undefined ? {} : { phase }) });
+  if (phase !== undefined && !PHASES.includes(phase))
+    throw new UsageError(`--phase ${phase} is not known.`, `use one of ${PHASES.join(', ')}`);
+  const outlast = reach(options);
+  const rows: Row[] = [];
+  for await (const page of pages((query) => outlast.list({ ...query, ...given({ phase }) }), limit + 1)) {
+    rows.push(...page.sessions);
+    if (rows.length > limit) break;
+  }
+  const sessions = rows.slice(0, limit);
+  const after = rows.length > limit ? (sessions.at(-1)?.id ?? null) : null;
   const now = systemClock.now();
   const room = Math.max(20, width - 70);
   const lines = sessions.map((row) => [

@@ -7,15 +7,15 @@
 
 import { randomUUID } from 'node:crypto';
 import { createInterface, type Interface } from 'node:readline';
-import type { Client } from '../client/client.ts';
-import { EXIT, type ExitCode } from './exit.ts';
-import { COMMAND } from './name.ts';
-import { narrator } from './narrate.ts';
-import { reach } from './reach.ts';
-import type { Terminal } from './terminal.ts';
-import type { Verb } from './verb.ts';
-import { conclude, outcomeOf, patience, watchUntilRest } from './watch.ts';
-import { whichSession } from './which.ts';
+import type { Client } from '../../client/client.ts';
+import { EXIT, type ExitCode } from '../exit.ts';
+import { COMMAND } from '../name.ts';
+import { narrator } from '../narrate.ts';
+import { reach } from '../reach.ts';
+import type { Terminal } from '../terminal.ts';
+import type { Verb } from '../verb.ts';
+import { patience, watch } from '../watch.ts';
+import { whichSession } from '../which.ts';
 
 export const run: Verb = async ({ args: [which = ''], options, terminal }) => {
   const outlast = reach(options);
@@ -66,10 +66,7 @@ async function pipe(outlast: Client, session: string, terminal: Terminal): Promi
   for await (const line of createInterface({ input: process.stdin })) {
     if (line.trim() !== '') await outlast.send(session, line);
   }
-  const watched = await watchUntilRest(outlast, session, 0, terminal);
-  const code = conclude(watched, terminal);
-  terminal.result(outcomeOf(watched));
-  return code;
+  return watch(outlast, { session, after: 0 }, terminal);
 }
 
 /** Writes a line above the one that is being typed. */

@@ -1,17 +1,17 @@
 /** `outlast inspect`: a session in one look. */
 
-import { budgetInWords, isLimited } from '../core/budget.ts';
-import { systemClock } from '../lib/clock.ts';
-import { oneLine } from '../lib/text.ts';
-import type { Inspection } from '../protocol/schema.ts';
-import { answersTo } from './answers.ts';
-import { EXIT } from './exit.ts';
-import { ago, bytes, coloured, table } from './layout.ts';
-import { COMMAND } from './name.ts';
-import { reach } from './reach.ts';
-import { clean, type Paint, type Terminal } from './terminal.ts';
-import type { Verb } from './verb.ts';
-import { whichSession } from './which.ts';
+import { budgetInWords, isLimited } from '../../core/budget.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { oneLine } from '../../lib/text.ts';
+import type { Inspection } from '../../protocol/schema.ts';
+import { answersTo } from '../answers.ts';
+import { EXIT } from '../exit.ts';
+import { ago, bytes, coloured, type Facts, facts, table } from '../layout.ts';
+import { COMMAND } from '../name.ts';
+import { reach } from '../reach.ts';
+import { clean, type Paint, type Terminal } from '../terminal.ts';
+import type { Verb } from '../verb.ts';
+import { whichSession } from '../which.ts';
 
 const INDENT = '  ';
 
@@ -41,27 +41,23 @@ export function show(seen: Inspection, terminal: Terminal): void {
 function heading(seen: Inspection, paint: Paint): string[] {
   const now = systemClock.now();
   const { turn, lastTurn } = seen;
-  const rows = [
-    [
-      'phase',
-      coloured(seen.phase, paint) + paint.dim(`  ${seen.residency}${seen.persist ? '' : '  one-shot'}`),
-    ],
-    turn
-      ? ['turn', `${turn.number}, step ${turn.step}: ${clean(turn.doing)}`]
-      : ['turn', lastTurn ? `${lastTurn.number}, ${lastTurn.end}` : 'none yet'],
-    ...(seen.forkedFrom ? [['fork', `of ${seen.forkedFrom.session} at ${seen.forkedFrom.at}`]] : []),
+  const kind = `  ${seen.residency}${seen.persist ? '' : '  one-shot'}`;
+  const before = lastTurn ? `${lastTurn.number}, ${lastTurn.end}` : 'none yet';
+  const rows: Facts = [
+    ['phase', coloured(seen.phase, paint) + paint.dim(kind)],
+    ['turn', turn ? `${turn.number}, step ${turn.step}: ${clean(turn.doing)}` : before],
+    ['fork', seen.forkedFrom && `of ${seen.forkedFrom.session} at ${seen.forkedFrom.at}`],
     ['model', seen.model],
     ['spent', seen.budget.words + paint.dim(limitsOf(seen))],
     ['log', `${seen.head} events, epoch ${seen.epoch}`],
     ['started', ago(now - seen.startedAt)],
     ['changed', ago(now - seen.updatedAt)],
-    ...(seen.wakesAt === null ? [] : [['goes on', `by itself at ${new Date(seen.wakesAt).toISOString()}`]]),
+    ['goes on', seen.wakesAt === null ? null : `by itself at ${new Date(seen.wakesAt).toISOString()}`],
   ];
   const reason = seen.reason === null ? [] : [paint.yellow(clean(seen.reason))];
   return [
     `${paint.bold(clean(seen.title))}  ${paint.dim(seen.id)}`,
-    ...indent(table(rows.map(([name = '', value = '']) => [paint.dim(name), value]))),
-    ...indent(reason),
+    ...indent([...facts(rows, paint), ...reason]),
   ];
 }
 
@@ -129,7 +125,8 @@ function live({ heap }: Inspection, paint: Paint): string[] {
     size === null ? type : `${type}(${size})`,
     paint.dim(`from ${cell}`),
   ]);
-  const about = `generation ${heap.generation}, ${heap.images} images, ${bytes(heap.bytes)}`;
+  const images = heap.images === 1 ? '1 image' : `${heap.images} images`;
+  const about = `generation ${heap.generation}, ${images}, ${bytes(heap.bytes)}`;
   const restored = heap.restored?.note
     ? [paint.dim(`restored (${heap.restored.rung}): ${clean(heap.restored.note)}`)]
     : [];

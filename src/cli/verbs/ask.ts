@@ -1,15 +1,15 @@
 /** `outlast ask`: a question about the work; the task does not notice. */
 
-import { EXIT, UsageError } from './exit.ts';
-import { messageOf } from './message.ts';
-import { COMMAND } from './name.ts';
-import { reach } from './reach.ts';
-import { clean } from './terminal.ts';
-import type { Verb } from './verb.ts';
-import { whichSession } from './which.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { wordsOf } from '../message.ts';
+import { COMMAND } from '../name.ts';
+import { reach } from '../reach.ts';
+import { clean } from '../terminal.ts';
+import type { Verb } from '../verb.ts';
+import { whichSession } from '../which.ts';
 
 export const run: Verb = async ({ args: [which = '', ...words], options, terminal }) => {
-  const question = await messageOf(words);
+  const question = await wordsOf(words);
   if (question.trim() === '')
     throw new UsageError('The question is empty.', `${COMMAND} ask ${which} "how far are you?"`);
   const outlast = reach(options);

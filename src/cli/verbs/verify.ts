@@ -1,10 +1,10 @@
 /** `outlast verify`: is the log whole, and does replaying it give the very sandbox that is kept? Changes nothing. */
 
-import { EXIT } from './exit.ts';
-import { reach } from './reach.ts';
-import { clean } from './terminal.ts';
-import type { Verb } from './verb.ts';
-import { whichSession } from './which.ts';
+import { EXIT } from '../exit.ts';
+import { reach } from '../reach.ts';
+import { clean } from '../terminal.ts';
+import type { Verb } from '../verb.ts';
+import { whichSession } from '../which.ts';
 
 export const run: Verb = async ({ args: [which = ''], options, terminal }) => {
   const { green, red, dim } = terminal.paint;

@@ -1,10 +1,10 @@
 /** `outlast stop`: the session ends. When it says `stopped`, the live resources are gone; the log stays. */
 
-import { EXIT } from './exit.ts';
-import { COMMAND } from './name.ts';
-import { reach } from './reach.ts';
-import type { Verb } from './verb.ts';
-import { whichSession } from './which.ts';
+import { EXIT } from '../exit.ts';
+import { COMMAND } from '../name.ts';
+import { reach } from '../reach.ts';
+import type { Verb } from '../verb.ts';
+import { whichSession } from '../which.ts';
 
 export const run: Verb = async ({ args: [which = ''], options, terminal }) => {
   const { dim, yellow } = terminal.paint;

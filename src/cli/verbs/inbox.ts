@@ -1,28 +1,25 @@
 /** `outlast inbox`: what awaits a person, over all sessions, and how to answer it. */
 
-import { systemClock } from '../lib/clock.ts';
-import type { Json } from '../lib/json.ts';
-import { readable } from '../lib/readable.ts';
-import { oneLine } from '../lib/text.ts';
-import type { Inbox } from '../protocol/schema.ts';
-import { answersTo } from './answers.ts';
-import { EXIT } from './exit.ts';
-import { ago } from './layout.ts';
-import { COMMAND } from './name.ts';
-import { reach } from './reach.ts';
-import { clean, type Paint } from './terminal.ts';
-import type { Verb } from './verb.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { Json } from '../../lib/json.ts';
+import { readable } from '../../lib/readable.ts';
+import { oneLine } from '../../lib/text.ts';
+import type { Inbox } from '../../protocol/schema.ts';
+import { answersTo } from '../answers.ts';
+import { EXIT } from '../exit.ts';
+import { ago } from '../layout.ts';
+import { COMMAND } from '../name.ts';
+import { pages } from '../pages.ts';
+import { reach } from '../reach.ts';
+import { clean, type Paint } from '../terminal.ts';
+import type { Verb } from '../verb.ts';
 
 type Item = Inbox['items'][number];
 
 export const run: Verb = async ({ options, terminal }) => {
   const outlast = reach(options);
   const items: Item[] = [];
-  for (let after: string | null | undefined; after !== null; ) {
-    const page: Inbox = await outlast.inbox(after ? { after, limit: 500 } : { limit: 500 });
-    items.push(...page.items);
-    after = page.after;
-  }
+  for await (const page of pages((query) => outlast.inbox(query))) items.push(...page.items);
   const now = systemClock.now();
   for (const line of items.flatMap((item) => [...shown(item, now, terminal.paint), ''])) terminal.say(line);
   if (items.length === 0) terminal.say(terminal.paint.dim('Nothing awaits you.'));

@@ -1,15 +1,14 @@
 /** `outlast at`: a session as it stood at an event. */
 
-import { EXIT } from './exit.ts';
+import { EXIT } from '../exit.ts';
+import { COMMAND } from '../name.ts';
+import { reach } from '../reach.ts';
+import { type Verb, whole } from '../verb.ts';
+import { whichSession } from '../which.ts';
 import { show } from './inspect.ts';
-import { COMMAND } from './name.ts';
-import { reach } from './reach.ts';
-import { seqOf } from './seq.ts';
-import type { Verb } from './verb.ts';
-import { whichSession } from './which.ts';
 
 export const run: Verb = async ({ args: [which = '', written = ''], options, terminal }) => {
-  const at = seqOf('at', written);
+  const at = whole('at', written, 1, 'name an event by its number');
   const outlast = reach(options);
   const seen = await outlast.inspect(await whichSession(outlast, which), { at });
   show(seen, terminal);

@@ -1,12 +1,13 @@
 /** `outlast decide`: what a person says to an open question, an approval say. The first answer stands. */
 
-import type { DecisionAnswer } from '../core/event.ts';
-import { EXIT, UsageError } from './exit.ts';
-import { coloured } from './layout.ts';
-import { COMMAND } from './name.ts';
-import { reach } from './reach.ts';
-import { text as given, type Verb } from './verb.ts';
-import { whichSession } from './which.ts';
+import type { DecisionAnswer } from '../../core/event.ts';
+import { given } from '../../lib/given.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { coloured } from '../layout.ts';
+import { COMMAND } from '../name.ts';
+import { reach } from '../reach.ts';
+import { text, type Verb } from '../verb.ts';
+import { whichSession } from '../which.ts';
 
 const ANSWERS: readonly string[] = [
   'approve',
@@ -21,18 +22,17 @@ export const run: Verb = async ({
   options,
   terminal,
 }) => {
-  const text = words.join(' ');
+  const remark = words.join(' ');
   if (!ANSWERS.includes(answer))
     throw new UsageError(`"${answer}" decides nothing.`, `use one of ${ANSWERS.join(', ')}`);
-  if (answer === 'answer' && text === '') {
+  if (answer === 'answer' && remark === '') {
     throw new UsageError('An answer needs its text.', `${COMMAND} decide ${which} ${decision} answer "…"`);
   }
-  const digest = given(options.digest);
   const outlast = reach(options);
   const session = await whichSession(outlast, which);
   const decided = await outlast.decide(session, decision, answer as DecisionAnswer, {
-    text,
-    ...(digest === undefined ? {} : { digest }),
+    text: remark,
+    ...given({ digest: text(options.digest) }),
   });
   const { phase } = decided;
   terminal.say(`${decision}: ${answer}. ${session} ${coloured(phase, terminal.paint)}`);

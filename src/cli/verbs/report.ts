@@ -1,10 +1,10 @@
 /** `outlast report`: what became of each kind of state after the last loss, and how that is known. */
 
-import { EXIT } from './exit.ts';
-import { reach } from './reach.ts';
-import { clean, type Paint } from './terminal.ts';
-import type { Verb } from './verb.ts';
-import { whichSession } from './which.ts';
+import { EXIT } from '../exit.ts';
+import { reach } from '../reach.ts';
+import { clean, type Paint } from '../terminal.ts';
+import type { Verb } from '../verb.ts';
+import { whichSession } from '../which.ts';
 
 export const run: Verb = async ({ args: [which = ''], options, terminal }) => {
   const { bold, dim } = terminal.paint;

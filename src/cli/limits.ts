@@ -10,7 +10,6 @@ const UNITS: Readonly<Record<string, { readonly what: What; readonly by: number 
   minutes: { what: 'ms', by: 60_000 },
 };
 
-/** `unlimited` says whether `none` is allowed: only a limit that may be there can be lifted. */
 export function parseChange(text: string): BudgetChange {
   const change: { [One in What]?: number | null } = {};
   for (const part of text.split(',')) {
@@ -23,7 +22,7 @@ export function parseChange(text: string): BudgetChange {
   return change;
 }
 
-/** Limits of a new session. */
+/** Of a new session, which has no limit that could be lifted. */
 export function parseBudget(text: string): Budget {
   const limits = Object.entries(parseChange(text)).filter(([, limit]) => limit !== null);
   return Object.fromEntries(limits);

@@ -1,15 +1,15 @@
 /** `outlast follow`: the log from an offset, live, until the session ends. Reads only. */
 
-import type { Client } from '../client/client.ts';
-import { OutlastError } from '../core/error.ts';
-import { systemClock } from '../lib/clock.ts';
-import { EXIT, UsageError } from './exit.ts';
-import { COMMAND } from './name.ts';
-import { narrator } from './narrate.ts';
-import { reach } from './reach.ts';
-import { text, type Verb } from './verb.ts';
-import { patience } from './watch.ts';
-import { whichSession } from './which.ts';
+import type { Client } from '../../client/client.ts';
+import { OutlastError } from '../../core/error.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { EXIT } from '../exit.ts';
+import { COMMAND } from '../name.ts';
+import { narrator } from '../narrate.ts';
+import { reach } from '../reach.ts';
+import { text, type Verb, whole } from '../verb.ts';
+import { patience } from '../watch.ts';
+import { whichSession } from '../which.ts';
 
 /** Between two looks for a server that is not there. */
 const PAUSE_MS = 300;
@@ -18,10 +18,7 @@ const ENDED: readonly string[] = ['stopped', 'completed'];
 const LAST_ONES: readonly string[] = ['session.stopped', 'response.surfaced'];
 
 export const run: Verb = async ({ args: [which = ''], options, terminal }) => {
-  let after = Number(text(options.after) ?? '0');
-  if (!Number.isSafeInteger(after)) {
-    throw new UsageError('--after takes the number of an event.', 'use --after 0 for all');
-  }
+  let after = whole('--after', text(options.after) ?? '0', 0, 'use --after 0 for all');
   const outlast = reach(options);
   const session = await whichSession(outlast, which);
   const { tell } = narrator(session, terminal.paint, terminal.width);
