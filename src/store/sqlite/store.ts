@@ -17,11 +17,11 @@ import { awaitingIn, blobForged, blobMissing, checkBlob, checkCommit, sessionUnk
 import type { Acquired, Commit, CommitResult, ListQuery, Row, Store, Summary } from '../port.ts';
 import { asBytes, asJson, asNumber, asText, Rotten } from './cell.ts';
 import { type Guarded, genesis, guard, link, short } from './chain.ts';
+import { type Damage, damageError, inspect, isDamage } from './damage.ts';
 import type { Cell, Cells, Database, Statement, Value } from './driver.ts';
 import { group } from './group.ts';
 import { openLedger } from './ledger.ts';
 import type { Index, Log } from './log.ts';
-import { type Damage, damageError, inspect, isDamage } from './verify.ts';
 import type { Mark } from './witness.ts';
 
 /** What a store works on. */

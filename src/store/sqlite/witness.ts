@@ -16,7 +16,7 @@
 
 import { dirname } from 'node:path';
 import type { SessionId } from '../../core/ids.ts';
-import type { Files } from './files.ts';
+import type { Files } from '../files.ts';
 
 /** The log of `session` stood at `seq`, with a checksum that begins with `sum`. */
 export interface Mark {
