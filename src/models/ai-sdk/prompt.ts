@@ -22,7 +22,8 @@ import type {
   ResultStatus,
   ToolSpec,
 } from '../../core/message.ts';
-import { isRecord, type Json } from '../../lib/json.ts';
+import { isRecord } from '../../lib/json.ts';
+import { wellFormed, wellFormedJson } from '../../lib/well-formed.ts';
 import type {
   CallOptions,
   CallPart,
@@ -90,7 +91,7 @@ function toPart(part: RequestPart, dialect: Dialect): AssistantPart | undefined 
       return isBlank(part.text) ? undefined : { type: 'text', text: wellFormed(part.text), ...meta };
     case 'reasoning':
       // Empty text with a seal is how providers hide their reasoning; it must go back like any other.
-      return (part.text === '' && part.meta === undefined) || LONE_SURROGATE.test(part.text)
+      return (part.text === '' && part.meta === undefined) || part.text !== wellFormed(part.text)
         ? undefined
         : { type: 'reasoning', text: part.text, ...meta };
     case 'file': {
@@ -142,23 +143,6 @@ function withCachePoints(prompt: readonly PromptMessage[]): PromptMessage[] {
   const mark = { providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } };
   return prompt.map((message, index) =>
     message.role === 'system' || index === prompt.length - 1 ? { ...message, ...mark } : message,
-  );
-}
-
-const LONE_SURROGATE = /\p{Surrogate}/u;
-const LONE_SURROGATES = /\p{Surrogate}/gu;
-
-/** Halves of surrogate pairs become U+FFFD; with the `u` flag a whole pair is one character and never matches. */
-function wellFormed(text: string): string {
-  return text.replace(LONE_SURROGATES, '\uFFFD');
-}
-
-function wellFormedJson(value: Json): Json {
-  if (typeof value === 'string') return wellFormed(value);
-  if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map(wellFormedJson);
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [wellFormed(key), wellFormedJson(member)]),
   );
 }
 

@@ -8,7 +8,7 @@
  *     request, and Node's carry the header that it could not send.
  */
 
-import { isRecord } from '../../lib/json.ts';
+import { isRecord, parseJson } from '../../lib/json.ts';
 import { oneLine } from '../../lib/text.ts';
 import { ModelError, type ModelErrorCode } from '../port.ts';
 
@@ -67,9 +67,12 @@ function read(error: unknown): Fault {
   const outer = isRecord(error) ? error : { message: String(error) };
   const body = typeof outer.responseBody === 'string' ? outer.responseBody : '';
   // `value` is an event that the SDK could not make sense of, say an error in another shape.
-  const bodies = [outer.data, parsed(body), outer.value, error instanceof Error ? undefined : error].flatMap(
-    layers,
-  );
+  const bodies = [
+    outer.data,
+    parseJson(body),
+    outer.value,
+    error instanceof Error ? undefined : error,
+  ].flatMap(layers);
   const kinds = bodies.flatMap((layer) => [layer.type, layer.code, layer.status]);
   const given = outer.statusCode ?? kinds.find((kind) => isErrorStatus(Number(kind)));
   const status = isErrorStatus(Number(given)) ? Number(given) : undefined;
@@ -174,14 +177,6 @@ function redact(text: string, secrets: readonly string[]): string {
 }
 
 const KEY_LIKE = /\bBearer\s+[^\s"',;]+|\b(sk|pk|gsk|xai|key)-[\w*-]{8,}|\bAIza[\w-]{20,}/gi;
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-}
 
 function isErrorStatus(status: number): boolean {
   return Number.isInteger(status) && status >= 400 && status <= 599;

@@ -14,7 +14,7 @@
 
 import { FILE_BYTES, nameOf, SHOWN_BYTES, sizeOf } from '../../core/file.ts';
 import type { Finish, Meta, Usage } from '../../core/message.ts';
-import { isRecord, type Json, toJson } from '../../lib/json.ts';
+import { isRecord, type Json, parseJson, toJson } from '../../lib/json.ts';
 import type { ModelReply, ReplyPart } from '../port.ts';
 import type { StreamPart, StreamUsage } from './interface.ts';
 
@@ -217,12 +217,9 @@ function parse(text: string | null): { readonly input: Json; readonly broken?: s
   if (text === null) return { input: {}, broken: 'the arguments have no end' };
   // A call without arguments comes as an empty text from some servers.
   if (text.trim() === '') return { input: {} };
-  try {
-    const input: Json = JSON.parse(text);
-    return isRecord(input) ? { input } : { input: {}, broken: 'the arguments are no JSON object' };
-  } catch {
-    return { input: {}, broken: 'the arguments are no valid JSON' };
-  }
+  const input = parseJson(text);
+  if (input === undefined) return { input: {}, broken: 'the arguments are no valid JSON' };
+  return isRecord(input) ? { input } : { input: {}, broken: 'the arguments are no JSON object' };
 }
 
 function toUsage(usage: StreamUsage): Usage {

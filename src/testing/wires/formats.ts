@@ -10,6 +10,7 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { parseJson } from '../../lib/json.ts';
 import type { LanguageModelLike } from '../../models/ai-sdk/interface.ts';
 
 export type Said =
@@ -240,16 +241,8 @@ function googleParts(part: Said): object[] {
       ? [{ ...open, thoughtSignature: part.seal }]
       : [open, { text: second, thought: true, thoughtSignature: part.seal }];
   }
-  return [{ functionCall: { id: part.call, name: part.tool, args: parsed(part.args) } }];
-}
-
-/** Gemini sends arguments as an object; what is cut can only be text. */
-function parsed(args: string): unknown {
-  try {
-    return JSON.parse(args);
-  } catch {
-    return args;
-  }
+  // Arguments go as an object; what is cut can only be text.
+  return [{ functionCall: { id: part.call, name: part.tool, args: parseJson(part.args) ?? part.args } }];
 }
 
 export const wires: readonly Wire[] = [responses, chat, compatible, anthropic, google];

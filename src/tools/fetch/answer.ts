@@ -6,8 +6,7 @@
  * N3  Where secret fields are expected and cannot be found (cut off, or no JSON in a success), the body is withheld.
  */
 
-import type { Json } from '../../lib/json.ts';
-import { isJson } from '../is-json.ts';
+import { type Json, parseJson } from '../../lib/json.ts';
 import { type Headers, incomingHeaders } from './headers.ts';
 import { redact, widest } from './redact.ts';
 import { sealFields } from './seal-fields.ts';
@@ -51,7 +50,7 @@ function sealedAnswer(incoming: Incoming, reading: Reading, bytes: Uint8Array, w
   const { fields, handles, opened } = reading;
   const text = decode(bytes, whole);
   if (!whole) return withheld(incoming, reading, 'It is too long for its secret fields to be sealed.');
-  if (!isJson(text)) {
+  if (parseJson(text) === undefined) {
     const isError = incoming.status >= 400;
     return isError
       ? answer(incoming, redact(text, opened), reading, opened, false)

@@ -5,8 +5,7 @@
  *     empty list, null, false, or a 404 where the rule takes that as an answer. Anything else is no answer.
  */
 
-import type { Json } from '../../lib/json.ts';
-import { isJson } from '../is-json.ts';
+import { type Json, parseJson } from '../../lib/json.ts';
 import type { FetchResult } from './answer.ts';
 import type { Ask } from './grant.ts';
 import { at } from './json-pointer.ts';
@@ -24,8 +23,9 @@ export const askUrl = (ask: Ask, origin: string, reference: string): string =>
 export function readAsked(ask: Ask, { status, body, truncated }: FetchResult, reference: string): Asked {
   if (status === 404 && ask.notFound === 'absent') return { status: 'absent' };
   if (status !== 200) return unclear(`it answered ${status}`);
-  if (truncated || !isJson(body)) return unclear('its answer is no JSON, or too long');
-  const found = at(JSON.parse(body) as Json, ask.found);
+  const answer = truncated ? undefined : parseJson(body);
+  if (answer === undefined) return unclear('its answer is no JSON, or too long');
+  const found = at(answer, ask.found);
   if (found === undefined) return unclear(`its answer has nothing at ${ask.found || 'its root'}`);
   if (found === null || found === false) return { status: 'absent' };
   const records = Array.isArray(found) ? (found as readonly Json[]) : [found];

@@ -1,11 +1,8 @@
-/**
- * Grants as people write them: a JSON file `{ "grants": [ … ] }`. What is wrong is named by its place,
- * `grants[0].rules[2].capability`, when the file is read and not when a model first calls.
- */
+/** Grants as people write them: a JSON file `{ "grants": [ … ] }`, or the same in code. */
 
 import { z } from 'zod';
-import { OutlastError } from '../../core/error.ts';
 import { type CapabilitySpec, capabilitySpec } from '../capability-spec.ts';
+import { checked, parsed, uniqueNames, type Written } from '../written.ts';
 import { plain } from './address.ts';
 import type { Grant } from './grant.ts';
 import { isPointer } from './json-pointer.ts';
@@ -17,36 +14,15 @@ import { isPointer } from './json-pointer.ts';
  * ```
  */
 export function parseGrants(text: string): readonly Grant[] {
-  let file: unknown;
-  try {
-    file = JSON.parse(text);
-  } catch (cause) {
-    throw new OutlastError('tool.invalid', 'The grants are not JSON.', { next: NEXT, cause });
-  }
-  return checked(FILE, file, '').grants as readonly Grant[];
+  return checked(FILE, parsed(text, WRITTEN), WRITTEN).grants as readonly Grant[];
 }
 
 /** The same checks for grants made in code. */
 export function checkGrants(grants: readonly Grant[]): readonly Grant[] {
-  return checked(GRANTS, grants, 'grants') as readonly Grant[];
+  return checked(GRANTS, grants, WRITTEN, 'grants') as readonly Grant[];
 }
 
-const NEXT = 'correct the grants';
-
-function checked<T>(schema: z.ZodType<T>, value: unknown, root: string): T {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const found = result.error.issues.map(({ path, message }) => `${placeOf(root, path)}: ${message}`);
-  throw new OutlastError('tool.invalid', `Grants are wrong. ${found.join('; ')}.`, { next: NEXT });
-}
-
-function placeOf(root: string, path: readonly PropertyKey[]): string {
-  const place = path.reduce<string>((so, step) => {
-    if (typeof step === 'number') return `${so}[${step}]`;
-    return so === '' ? String(step) : `${so}.${String(step)}`;
-  }, root);
-  return place === '' ? 'the file' : place;
-}
+const WRITTEN: Written = { code: 'tool.invalid', subject: 'The grants are', next: 'correct the grants' };
 
 const name = z
   .string()
@@ -134,11 +110,6 @@ const kindOf = (spec: CapabilitySpec | undefined): string | undefined =>
 
 const GRANTS = z
   .array(z.strictObject({ name, origin, describe: line.optional(), rules: z.array(rule) }))
-  .superRefine((grants, context) => {
-    grants.forEach((grant, i) => {
-      if (grants.findIndex((other) => other.name === grant.name) === i) return;
-      context.addIssue({ code: 'custom', path: [i, 'name'], message: `"${grant.name}" is taken` });
-    });
-  });
+  .superRefine(uniqueNames);
 
 const FILE = z.strictObject({ grants: GRANTS });

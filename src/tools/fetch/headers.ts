@@ -8,12 +8,13 @@
  */
 
 import { isRecord, type Json } from '../../lib/json.ts';
+import type { RunContext } from '../port.ts';
 
 export type Headers = Readonly<Record<string, string>>;
 
 export const KEY_HEADER = 'Idempotency-Key';
 export const REFERENCE_HEADER = 'X-Reference';
-export const EPOCH_HEADER = 'X-Outlast-Epoch';
+const EPOCH_HEADER = 'X-Outlast-Epoch';
 
 const OURS = [KEY_HEADER, REFERENCE_HEADER, EPOCH_HEADER].map((name) => name.toLowerCase());
 const DROPPED = new Set([
@@ -29,6 +30,11 @@ const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 export const isHeaderValue = (text: string): boolean => VALUE.test(text);
+
+/** The header by which a service can refuse the holder of an older lease. */
+export const epochMark = ({ epoch }: Pick<RunContext, 'epoch'>): Headers => ({
+  [EPOCH_HEADER.toLowerCase()]: String(epoch),
+});
 
 /** The headers as they will be sent, or the sentence that says what is wrong. A record, or pairs of name and value. */
 export function outgoingHeaders(

@@ -8,7 +8,7 @@
  *     half of all words, and no service gives such a secret.
  */
 
-import { isJson } from '../is-json.ts';
+import { parseJson } from '../../lib/json.ts';
 import { tokens } from './json-tokens.ts';
 import type { Secret } from './secret.ts';
 
@@ -18,7 +18,8 @@ export const MIN_SECRET = 4;
 export function redact(text: string, secrets: readonly Secret[], end = text.length): string {
   const search = searchFor(secrets);
   if (search === null) return text.slice(0, end);
-  return end === text.length && isJson(text) ? redactJson(text, search) : search.replace(text, end);
+  const isJson = end === text.length && parseJson(text) !== undefined;
+  return isJson ? redactJson(text, search) : search.replace(text, end);
 }
 
 /** Bytes that the longest form of a secret can take: what has to be read past a cut to see it whole (E2). */

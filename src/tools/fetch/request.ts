@@ -6,15 +6,14 @@
  * Q3  A sentence that refuses a request repeats nothing of it that could be a secret.
  */
 
-import { isRecord, type Json } from '../../lib/json.ts';
+import { isRecord, type Json, parseJson } from '../../lib/json.ts';
 import { wellFormed } from '../../lib/well-formed.ts';
-import { isJson } from '../is-json.ts';
 import type { Plan, Refusal } from '../port.ts';
 import { type Address, addressOf } from './address.ts';
 import { capabilityOf, type Grant, notGranted, type Rule, ruleFor } from './grant.ts';
 import { isHeaderValue, outgoingHeaders } from './headers.ts';
 import { at } from './json-pointer.ts';
-import { type Handles, holdsHandle, type Secret } from './secret.ts';
+import { ForeignHandle, type Handles, holdsHandle, type Secret } from './secret.ts';
 import type { Outgoing } from './send.ts';
 
 /** A granted request with the rule that grants it. */
@@ -56,12 +55,12 @@ export function granted(args: Json, grants: readonly Grant[]): Granted | Refusal
   return { request, address, rule, plan };
 }
 
-export const invalid = (message: string): Refusal => ({ refused: { code: 'call.invalid', message } });
+const invalid = (message: string): Refusal => ({ refused: { code: 'call.invalid', message } });
 
 /** The fields that the rule names, or null when one of them cannot be told: then the whole target is held. */
 function identityOf(rule: Rule, body: string | null): string | null {
-  if (rule.identity === undefined || body === null || !isJson(body)) return null;
-  const document = JSON.parse(body) as Json;
+  const document = body === null ? undefined : parseJson(body);
+  if (rule.identity === undefined || document === undefined) return null;
   const fields = rule.identity.map((field) => at(document, field.startsWith('/') ? field : `/${field}`));
   const identity = JSON.stringify(fields.map((value) => value ?? null));
   // A secret has another handle each time it is given, so a handle tells nothing about sameness.
@@ -75,8 +74,17 @@ export interface FilledRequest {
   readonly opened: readonly Secret[];
 }
 
-/** Q2. Throws `ForeignHandle` for a handle of another origin. */
-export function filled({ method, url, headers, body }: Outgoing, handles: Handles): FilledRequest | Refusal {
+/** Q2: the request as it leaves, or why it may not. */
+export function filled(request: Outgoing, handles: Handles): FilledRequest | Refusal {
+  try {
+    return withSecrets(request, handles);
+  } catch (error) {
+    if (!(error instanceof ForeignHandle)) throw error;
+    return { refused: { code: 'secret.foreign', message: error.message } };
+  }
+}
+
+function withSecrets({ method, url, headers, body }: Outgoing, handles: Handles): FilledRequest | Refusal {
   const address = handles.fill(url, encodeURIComponent);
   const values = Object.entries(headers).map(
     ([name, value]) => [name, handles.fill(value, plainly)] as const,
@@ -98,6 +106,6 @@ const plainly = (secret: string): string => secret;
 
 /** How a secret is written at its place in a body. */
 function writtenIn(type: string, body: string): (secret: string) => string {
-  if (isJson(body)) return (secret) => JSON.stringify(secret).slice(1, -1);
+  if (parseJson(body) !== undefined) return (secret) => JSON.stringify(secret).slice(1, -1);
   return /^application\/x-www-form-urlencoded/i.test(type) ? encodeURIComponent : plainly;
 }

@@ -7,9 +7,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Json } from '../../lib/json.ts';
 import { isRefusal, NotSent, type RunContext, type Tool } from '../port.ts';
 import type { FetchResult } from './answer.ts';
-import { fetchTool } from './fetch.ts';
+import { type FetchOptions, fetchTool } from './fetch.ts';
 import type { Rule } from './grant.ts';
-import type { Sealer } from './secret.ts';
 
 const SECRET = 'top/secret "tökén"';
 const context: RunContext = {
@@ -20,7 +19,7 @@ const context: RunContext = {
 };
 
 /** Hides, checks what it is about, and never seals twice alike, as the real one. */
-function fakeSealer(key = 'k'): Sealer {
+function fakeSealer(key = 'k'): FetchOptions['sealer'] {
   let n = 0;
   const mark = (about: string) => createHash('sha256').update(`${key} ${about}`).digest().subarray(0, 8);
   const flip = (bytes: Uint8Array) => bytes.map((byte) => byte ^ 0x5a);
@@ -64,7 +63,7 @@ async function serve(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function toolOf(sealer: Sealer, maxBytes = 100_000): Tool {
+function toolOf(sealer: FetchOptions['sealer'], maxBytes = 100_000): Tool {
   const rules: readonly Rule[] = [
     { method: 'POST', path: '/token', secrets: ['token'] },
     { method: 'POST', path: '/secrets', secrets: ['/a/token'] },

@@ -6,13 +6,8 @@
  * S3  What cannot be opened is never sent as it stands: the request is refused.
  */
 
+import type { Sealer } from '../../lib/seal.ts';
 import { wellFormed } from '../../lib/well-formed.ts';
-
-/** Encrypts and authenticates; `about` is bound to the bytes and must be the same on opening. */
-export interface Sealer {
-  seal(bytes: Uint8Array, about: string): Uint8Array;
-  open(bytes: Uint8Array, about: string): Uint8Array;
-}
 
 export interface Secret {
   readonly text: string;
@@ -47,7 +42,7 @@ const HANDLE = /sealed(?::|%3a)v1(?::|%3a)([A-Za-z0-9_-]*)/gi;
 
 export const holdsHandle = (text: string): boolean => text.search(HANDLE) >= 0;
 
-export function handlesFor(origin: string, sealer: Sealer): Handles {
+export function handlesFor(origin: string, sealer: Pick<Sealer, 'seal' | 'open'>): Handles {
   const about = `secret:${origin}`;
 
   function seal(raw: string): Secret {
