@@ -1,9 +1,9 @@
 /**
- * The files of a data directory, as far as we touch them ourselves: all that SQLite does not write.
+ * The files of a data directory, as far as we touch them ourselves: all that no database writes.
  *
  * F1  A file's bytes are on the disk after its `sync`, not before; its name is after `syncFolder`. So what must not come
  *     back after a power cut, or must not be gone, needs both.
- * F2  What the file system says is thrown as it comes; open.ts puts it into our words.
+ * F2  What the file system says is thrown as it comes; who opens the directory puts it into our words.
  */
 
 import {
