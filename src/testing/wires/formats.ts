@@ -1,6 +1,6 @@
 /**
  * The same reply in the wire formats of five providers, for tests: what a server would send for a text, a sealed
- * thought, a call, and for each way to end. Part of the testing kit.
+ * thought, a call, and for each way to end.
  *
  * X1  Frames are what the provider documents, cut down to what its own client reads.
  * X2  `frames(said, 'nothing')` is a stream that stops before its end mark, cleanly.

@@ -1,6 +1,6 @@
 /**
  * A provider's end of the wire, for tests: a server on loopback that answers with the bytes it was given and keeps the
- * bytes it got. Part of the testing kit; it knows no provider, `wire-formats.ts` does.
+ * bytes it got. It knows no provider, `formats.ts` does.
  *
  * W1  Answers are given in the order in which they were queued; a request without one gets a plain 500.
  * W2  What was received is kept as text, so that a test can compare bytes.
