@@ -18,7 +18,7 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 
 export interface Files {
@@ -41,7 +41,7 @@ export interface Files {
 }
 
 export interface OpenFile {
-  /** Gives how many bytes were written. */
+  /** All of it, or throws; gives its length in bytes. */
   write(text: string): number;
   sync(): void;
   close(): void;
@@ -77,7 +77,10 @@ export const nodeFiles: Files = {
   open(path, anew) {
     const file = openSync(path, anew === undefined ? 'a' : 'w', 0o600);
     return {
-      write: (text) => writeSync(file, text),
+      write(text) {
+        writeFileSync(file, text); // Goes on where `writeSync` stops after a part.
+        return Buffer.byteLength(text);
+      },
       sync: () => fsyncSync(file),
       close: () => closeSync(file),
     };
