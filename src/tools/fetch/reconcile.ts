@@ -71,7 +71,8 @@ async function undo(
   wire: Wire,
 ): Promise<void> {
   const id = at(record, cancel.id);
-  if (typeof id !== 'string' && typeof id !== 'number') throw new Error('a record has no id to undo it by');
+  const isId = typeof id === 'number' || (typeof id === 'string' && !/^\.{0,2}$/.test(id));
+  if (!isId) throw new Error('a record has no id to undo it by');
   const { method } = cancel;
   const { origin } = asked.address;
   const url = `${origin}${cancel.path.replaceAll('{id}', encodeURIComponent(String(id)))}`;
