@@ -19,6 +19,15 @@ export function toJson(value: unknown): Json {
   return text === undefined ? null : (JSON.parse(text) as Json);
 }
 
+/** What a text says as JSON; undefined when it is none. */
+export function parseJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

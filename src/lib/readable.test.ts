@@ -16,6 +16,7 @@ it('opens JSON in text, keeps the lines of text, and leaves words alone', () => 
     'cents: 5',
     'none:',
   ]);
+  expect(readable({ body: '{"to":"ada"}', tags: '["a"]' })).toEqual(['body:', '  to: ada', 'tags:', '  - a']);
   expect(readable('{not json')).toEqual(['{not json']);
   expect(readable('12')).toEqual(['12']);
 });

@@ -1,6 +1,6 @@
 /** A JSON value as lines that a person reads: text as it is meant to be read, JSON inside of text opened. */
 
-import { isRecord, type Json } from './json.ts';
+import { isRecord, type Json, parseJson } from './json.ts';
 
 /**
  * @example
@@ -15,16 +15,17 @@ import { isRecord, type Json } from './json.ts';
  * ```
  */
 export function readable(value: Json): readonly string[] {
-  const opened = typeof value === 'string' ? parsed(value) : value;
+  const opened = open(value);
   if (isRecord(opened)) return Object.entries(opened).flatMap(([key, member]) => named(key, member as Json));
   if (Array.isArray(opened)) return opened.flatMap((member) => dashed(readable(member as Json)));
   return typeof opened === 'string' ? opened.split('\n') : [JSON.stringify(opened)];
 }
 
 function named(key: string, value: Json): readonly string[] {
-  const lines = readable(value);
-  const [first = ''] = lines;
-  return lines.length <= 1 && !isRecord(value) ? [`${key}: ${first}`] : [`${key}:`, ...lines.map(indented)];
+  const opened = open(value);
+  const lines = readable(opened);
+  const isNested = lines.length > 1 || (typeof opened === 'object' && opened !== null);
+  return isNested ? [`${key}:`, ...lines.map(indented)] : [`${key}: ${lines[0]}`];
 }
 
 const dashed = ([first = '', ...rest]: readonly string[]): readonly string[] => [
@@ -35,11 +36,6 @@ const dashed = ([first = '', ...rest]: readonly string[]): readonly string[] => 
 const indented = (line: string): string => `  ${line}`;
 
 /** Only what is plainly JSON: a number or a word that stands as text stays text. */
-function parsed(text: string): Json {
-  if (!/^\s*[[{]/.test(text)) return text;
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return text;
-  }
+function open(value: Json): Json {
+  return typeof value === 'string' && /^\s*[[{]/.test(value) ? (parseJson(value) ?? value) : value;
 }

@@ -8,19 +8,10 @@
  */
 
 import { randomBytes, scryptSync } from 'node:crypto';
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { OutlastError } from '../core/error.ts';
 import { KEY_BYTES } from '../lib/seal.ts';
+import { nodeFiles as files } from './files.ts';
 
 /**
  * The key of a data directory.
@@ -65,14 +56,14 @@ function stretched(passphrase: string): Uint8Array {
 }
 
 function keyInFile(folder: string): Uint8Array {
-  const path = join(folder, 'seal.key');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const path = join(files.folder(folder), 'seal.key');
   return readKey(path) ?? makeKey(path);
 }
 
 function readKey(path: string): Uint8Array | null {
-  const text = readIfThere(path);
-  if (text === null) return null;
+  const bytes = files.read(path);
+  if (bytes === null) return null;
+  const text = Buffer.from(bytes).toString();
   if (/^[0-9a-f]{64}\n?$/.test(text)) return new Uint8Array(Buffer.from(text.trim(), 'hex'));
   throw new OutlastError('store.failed', `${path} does not hold a key.`, {
     next: 'put back the key from a backup; without it the heap images in this folder cannot be opened',
@@ -81,34 +72,17 @@ function readKey(path: string): Uint8Array | null {
 
 function makeKey(path: string): Uint8Array {
   const fresh = `${path}.${process.pid}`;
-  const file = openSync(fresh, 'w', 0o600);
-  writeSync(file, `${randomBytes(KEY_BYTES).toString('hex')}\n`);
-  fsyncSync(file);
-  closeSync(file);
+  const file = files.open(fresh, 'anew');
+  file.write(`${randomBytes(KEY_BYTES).toString('hex')}\n`);
+  file.sync();
+  file.close();
   try {
-    linkSync(fresh, path); // Unlike a rename, this fails when another process was first.
+    files.link(fresh, path); // Unlike a rename, this fails when another process was first.
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
-    rmSync(fresh);
+    files.remove(fresh);
   }
-  syncFolder(dirname(path));
+  files.syncFolder(dirname(path)); // A name that a power cut takes back would be a lost key.
   return readKey(path) as Uint8Array;
-}
-
-/** A name that a power cut takes back would be a lost key. Windows cannot, and need not, flush folders. */
-function syncFolder(folder: string): void {
-  if (process.platform === 'win32') return;
-  const handle = openSync(folder, 'r');
-  fsyncSync(handle);
-  closeSync(handle);
-}
-
-function readIfThere(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
 }

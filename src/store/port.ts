@@ -1,5 +1,5 @@
 /**
- * The port to everything durable. One suite (`suite.ts` in testing) proves each adapter.
+ * The port to everything durable. One suite (`suite.ts`) proves each adapter.
  *
  * S1  `commit` is atomic: all its events and blobs, and the index row, or nothing; it resolves once they are durable.
  * S2  `commit` succeeds only on the head it names, and under the epoch it names when it names one.

@@ -23,6 +23,7 @@ import { decode } from '../core/upcast.ts';
 import { leaseDriver } from '../driver/leases.ts';
 import { seededEntropy } from '../lib/entropy.ts';
 import { openSeal } from '../lib/seal.ts';
+import { toCall } from '../models/ai-sdk/prompt.ts';
 import {
   type GenerateOptions,
   type Model,
@@ -30,7 +31,6 @@ import {
   type ModelReply,
   type Prices,
 } from '../models/port.ts';
-import { toCall } from '../models/prompt.ts';
 import type { Approver } from '../runtime/approver.ts';
 import { localBell } from '../runtime/bell.ts';
 import type { Ports } from '../runtime/ports.ts';

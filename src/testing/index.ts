@@ -1,8 +1,6 @@
 /** The kit for testing what is built on Outlast: a virtual clock, the crash loop, port suites, wire-true fake servers. */
 
 export type { Subject, SubjectRow, SubjectRun } from '../break/subject.ts';
-export { wires } from '../models/wire-formats.ts';
-export { startWireServer } from '../models/wire-server.ts';
 export { sandboxSuite } from '../sandbox/suite.ts';
 export { storeSuite } from '../store/suite.ts';
 export * from './contract/index.ts';
@@ -13,3 +11,5 @@ export { crashLoop } from './sim/loop.ts';
 export { MUTANTS } from './sim/mutants.ts';
 export { SCENARIOS } from './sim/scenarios.ts';
 export { virtualClock } from './virtual-clock.ts';
+export { wires } from './wires/formats.ts';
+export { startWireServer } from './wires/server.ts';

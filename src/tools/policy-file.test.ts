@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import type { Owner } from '../core/ids.ts';
 import type { Action } from '../core/policy.ts';
 import type { Json } from '../lib/json.ts';
-import { fetchTool } from './fetch.ts';
+import { fetchTool } from './fetch/fetch.ts';
+import { sampleGrants } from './fetch/samples.ts';
 import { type PolicyRule, parsePolicy, policyFrom } from './policy-file.ts';
-import { sampleGrants } from './samples.ts';
 
 const URLS = { billingUrl: 'http://127.0.0.1:4801', mailingUrl: 'http://127.0.0.1:4802' };
 const action = (more: Partial<Action> = {}): Action => ({

@@ -1,14 +1,13 @@
 /**
  * Rules of a policy as people write them: a JSON file `{ "rules": [ … ] }`, or the same in code, where `when` may also be
- * a function. What is wrong is named by its place, `rules[2].when.args`, when the rules are read. The core sees
- * predicates only.
+ * a function. The core sees predicates only.
  */
 
 import { z } from 'zod';
 import type { Capability } from '../core/capability.ts';
-import { OutlastError } from '../core/error.ts';
 import { type Action, type Policy, policyOf, type Rule, type Verdict } from '../core/policy.ts';
 import { argsMatcher } from './args-schema.ts';
+import { checked, parsed, uniqueNames, type Written } from './written.ts';
 
 /** All that is said must be true; what is left out does not matter. */
 export interface When {
@@ -39,42 +38,21 @@ export interface PolicyRule {
  * ```
  */
 export function parsePolicy(text: string): Policy {
-  let file: unknown;
-  try {
-    file = JSON.parse(text);
-  } catch (cause) {
-    throw new OutlastError('policy.invalid', 'The policy is not JSON.', { next: NEXT, cause });
-  }
-  const { rules } = checked(FILE, file);
+  const { rules } = checked(FILE, parsed(text, WRITTEN), WRITTEN);
   return policyOf(rules.map(compiled));
 }
 
 /** The same checks for rules made in code. */
 export function policyFrom(rules: readonly PolicyRule[]): Policy {
   const declared = Array.isArray(rules) ? rules.map(withoutFunction) : rules;
-  checked(FILE, { rules: declared });
+  checked(FILE, { rules: declared }, WRITTEN);
   return policyOf(rules.map(compiled));
 }
 
 const withoutFunction = (rule: PolicyRule): unknown =>
   typeof rule?.when === 'function' ? { ...rule, when: undefined } : rule;
 
-const NEXT = 'correct the rules';
-
-function checked<T>(schema: z.ZodType<T>, value: unknown): T {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const found = result.error.issues.map(({ path, message }) => `${placeOf(path)}: ${message}`);
-  throw new OutlastError('policy.invalid', `The policy is wrong. ${found.join('; ')}.`, { next: NEXT });
-}
-
-function placeOf(path: readonly PropertyKey[]): string {
-  const place = path.reduce<string>((so, step) => {
-    if (typeof step === 'number') return `${so}[${step}]`;
-    return so === '' ? String(step) : `${so}.${String(step)}`;
-  }, '');
-  return place === '' ? 'the file' : place;
-}
+const WRITTEN: Written = { code: 'policy.invalid', subject: 'The policy is', next: 'correct the rules' };
 
 const name = z
   .string()
@@ -110,12 +88,7 @@ const rule = z.strictObject({
 });
 
 const FILE = z.strictObject({
-  rules: z.array(rule).superRefine((rules, context) => {
-    rules.forEach((rule, i) => {
-      if (rules.findIndex((other) => other.name === rule.name) === i) return;
-      context.addIssue({ code: 'custom', path: [i, 'name'], message: `"${rule.name}" is taken` });
-    });
-  }),
+  rules: z.array(rule).superRefine(uniqueNames),
 });
 
 /** As it comes out of the check: what is left out may be there and undefined. */

@@ -1,9 +1,9 @@
 /** Provider errors: a reply that did not come to its proper end is never taken for one, and nothing is said twice. */
 
 import { expect, it } from 'vitest';
-import { languageModel } from '../../src/models/language-model.ts';
+import { languageModel } from '../../src/models/ai-sdk/language-model.ts';
+import { toCall } from '../../src/models/ai-sdk/prompt.ts';
 import { type Model, ModelError } from '../../src/models/port.ts';
-import { toCall } from '../../src/models/prompt.ts';
 import { calls, type Harness, say, tool } from '../../src/testing/harness.ts';
 import { events, given, instructions, notes, responses, results } from './kit.ts';
 import { type Streamed, streaming } from './streams.ts';

@@ -1,6 +1,6 @@
 /** A provider that streams what a test tells it, for what only a wire can get wrong. */
 
-import type { FinishReason, LanguageModelLike } from '../../src/models/ai-sdk.ts';
+import type { FinishReason, LanguageModelLike } from '../../src/models/ai-sdk/interface.ts';
 
 export interface Streamed {
   readonly text?: string;

@@ -3,8 +3,8 @@
 import { expect, it } from 'vitest';
 import type { ModelRequest } from '../../src/core/message.ts';
 import { resultOf } from '../../src/core/slices/effect.ts';
-import { languageModel } from '../../src/models/language-model.ts';
-import { toCall } from '../../src/models/prompt.ts';
+import { languageModel } from '../../src/models/ai-sdk/language-model.ts';
+import { toCall } from '../../src/models/ai-sdk/prompt.ts';
 import { calls, gate, type Harness, read, say, tool } from '../../src/testing/harness.ts';
 import { events, given, instructions, notes, present, responses, results, sandbox } from './kit.ts';
 import { streaming } from './streams.ts';

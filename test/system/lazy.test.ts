@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../server/process.ts';
 
-const PROVIDERS = new URL('../../dist/models/providers.js', import.meta.url).href;
+const PROVIDERS = new URL('../../dist/models/ai-sdk/providers.js', import.meta.url).href;
 const KEYS = {
   OPENAI_API_KEY: 'k',
   ANTHROPIC_API_KEY: 'k',

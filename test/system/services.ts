@@ -7,11 +7,11 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { fetchTool } from '../../src/tools/fetch.ts';
-import type { Rule } from '../../src/tools/grant.ts';
-import { httpTool } from '../../src/tools/http.ts';
+import { fetchTool } from '../../src/tools/fetch/fetch.ts';
+import type { Rule } from '../../src/tools/fetch/grant.ts';
+import { httpTool } from '../../src/tools/fetch/http.ts';
+import { type Send, send as sendForReal } from '../../src/tools/fetch/send.ts';
 import type { Tool } from '../../src/tools/port.ts';
-import { type Send, send as sendForReal } from '../../src/tools/send.ts';
 
 export interface Booking {
   readonly id: string;

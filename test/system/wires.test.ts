@@ -4,11 +4,11 @@
  */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { languageModel } from '../../src/models/language-model.ts';
+import { languageModel } from '../../src/models/ai-sdk/language-model.ts';
 import type { Model } from '../../src/models/port.ts';
-import { type Said, wires } from '../../src/models/wire-formats.ts';
-import { startWireServer, type WireAnswer, type WireServer } from '../../src/models/wire-server.ts';
 import type { Harness } from '../../src/testing/harness.ts';
+import { type Said, wires } from '../../src/testing/wires/formats.ts';
+import { startWireServer, type WireAnswer, type WireServer } from '../../src/testing/wires/server.ts';
 import { events, given, responses } from '../faults/kit.ts';
 
 let server: WireServer;

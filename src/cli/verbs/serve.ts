@@ -16,7 +16,7 @@ import { app } from '../../server/app.ts';
 import { parseTokens } from '../../server/auth.ts';
 import { type Listening, listen } from '../../server/listen.ts';
 import { type Samples, startSamples } from '../../services/spawn.ts';
-import { SAMPLE_BRIEFING, sampleGrants } from '../../tools/samples.ts';
+import { SAMPLE_BRIEFING, sampleGrants } from '../../tools/fetch/samples.ts';
 import { toldToEnd } from '../ending.ts';
 import { complain, EXIT, UsageError } from '../exit.ts';
 import { dataDirOf, removeServerNote, writeServerNote } from '../server-note.ts';

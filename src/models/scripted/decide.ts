@@ -16,6 +16,7 @@ import {
   type Answer,
   answer,
   type Run,
+  ready,
   run,
   type Step,
   towardsMonth,
@@ -69,9 +70,9 @@ function towardsAnswer(work: Work): Step<string> {
   const report = towardsReport(work, month.value, since);
   if (report.kind !== 'ready') return report;
   const lines = [reportText(work, report.value), ...remarks(work, report.value)];
-  if (goal.mail === 'no') return { kind: 'ready', value: paragraphs(lines) };
+  if (goal.mail === 'no') return ready(paragraphs(lines));
   const mail = towardsMail(work, month.value);
-  return mail.kind === 'ready' ? { kind: 'ready', value: paragraphs([...lines, mail.value]) } : mail;
+  return mail.kind === 'ready' ? ready(paragraphs([...lines, mail.value])) : mail;
 }
 
 function reportText({ facts, goal }: Work, report: Report): string {

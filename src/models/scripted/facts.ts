@@ -169,11 +169,14 @@ function isReportOf(
   return (
     note.cell === 'report' &&
     note.month === month &&
-    [...note.leaveOut].sort().join('\n') === [...leaveOut].sort().join('\n') &&
+    isSameCustomers(note.leaveOut, leaveOut) &&
     turn >= since &&
     reportOf(data) !== null
   );
 }
+
+export const isSameCustomers = (some: readonly string[], others: readonly string[]): boolean =>
+  [...some].sort().join('\n') === [...others].sort().join('\n');
 
 // ── readings (A3) ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -209,7 +212,7 @@ function accountOf(value: unknown, offset: string): Account | null {
   return isAccount ? (value as unknown as Account) : null;
 }
 
-export function reportOf(data: Data | null): Report | null {
+function reportOf(data: Data | null): Report | null {
   if (data === null) return null;
   const { currency, count, totalCents, byCustomer, leftOut, localDateElsewhere } = data;
   const isReport =

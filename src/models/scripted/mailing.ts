@@ -6,6 +6,7 @@
  */
 
 import { describeCell, mailCell } from './cells.ts';
+import { isSameCustomers } from './facts.ts';
 import { monthName } from './months.ts';
 import type { Called } from './observations.ts';
 import { readable, ready, run, type Step, towardsAccount, towardsReport, type Work } from './steps.ts';
@@ -67,11 +68,7 @@ function lastMail({ facts }: Work, test: (call: Called) => boolean): Called | nu
 }
 
 function isSame({ note }: Called, month: string, leaveOut: readonly string[]): boolean {
-  return (
-    note?.cell === 'mail' &&
-    note.month === month &&
-    [...note.leaveOut].sort().join('\n') === [...leaveOut].sort().join('\n')
-  );
+  return note?.cell === 'mail' && note.month === month && isSameCustomers(note.leaveOut, leaveOut);
 }
 
 function fateLine(call: Called, { goal }: Work, month: string): string {

@@ -9,7 +9,7 @@
 
 import type { CallId } from '../../core/ids.ts';
 import type { Meta, ModelRequest, RequestMessage, ResultStatus, ToolCallPart } from '../../core/message.ts';
-import { isRecord, type Json } from '../../lib/json.ts';
+import { isRecord, type Json, parseJson } from '../../lib/json.ts';
 
 /** What a call of ours is for; it travels in the call's `meta` and comes back with the transcript. */
 export type Note = (
@@ -154,16 +154,10 @@ function called(turn: number, note: Note | null, status: ResultStatus, text: str
 
 /** The line of JSON in which a cell of ours says what it has seen. */
 function printed(cell: string, text: string): Data | null {
-  for (const line of text.split('\n').reverse()) {
-    if (!line.startsWith('{')) continue;
-    try {
-      const data: unknown = JSON.parse(line);
-      if (isRecord(data) && data.cell === cell) return data;
-    } catch {
-      // Not our line: whatever else was printed is for people.
-    }
-  }
-  return null;
+  const lines = text.split('\n').filter((line) => line.startsWith('{'));
+  // Whatever else was printed is for people.
+  const data = lines.map(parseJson).findLast((one) => isRecord(one) && one.cell === cell);
+  return isRecord(data) ? data : null;
 }
 
 // ── our note on a call ─────────────────────────────────────────────────────────────────────────────────────

@@ -5,6 +5,7 @@
  * S1  Whatever of it is missing, or reads otherwise than the planner can follow, is named. Nothing is guessed.
  */
 
+import { parseJson } from '../../lib/json.ts';
 import type { MonthRange } from './months.ts';
 
 export interface BillingApi {
@@ -61,9 +62,8 @@ export function readBilling(text: string): Reading<BillingApi> {
 }
 
 export function readMailing(text: string): Reading<MailingApi> {
-  const parsed = parse(text);
   const messages = firstMatch(sentencesOf(text), /^POST (\/\S+)$/);
-  const fields = JSON.stringify(parsed ?? null);
+  const fields = JSON.stringify(parseJson(text) ?? null);
   const takesLetters = ['to', 'subject', 'body'].every((field) => fields.includes(`"${field}":`));
   const missing = [
     ...(messages === null ? ['where a message is posted'] : []),
@@ -86,15 +86,7 @@ function sentencesOf(text: string): readonly string[] {
     if (typeof value === 'string') return [value];
     return typeof value === 'object' && value !== null ? Object.values(value).flatMap(collect) : [];
   };
-  return collect(parse(text));
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return collect(parseJson(text));
 }
 
 function firstMatch(sentences: readonly string[], pattern: RegExp): string | null {

@@ -7,7 +7,7 @@
  * T4  A mail is never tried again from here; its fate is told by `fateOf`.
  */
 
-import { isRecord } from '../../lib/json.ts';
+import { isRecord, parseJson } from '../../lib/json.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { Called } from './observations.ts';
 import type { MailFate } from './wording.ts';
@@ -152,12 +152,7 @@ function answered({ status, answer, to }: Readonly<Record<string, unknown>>): Ma
 
 /** The id in what a mailing service answers to a message, or to the question after one. */
 function idIn(answer: string): string | null {
-  try {
-    const body: unknown = JSON.parse(answer);
-    if (!isRecord(body)) return null;
-    const found: unknown = Array.isArray(body.messages) ? body.messages[0] : body;
-    return isRecord(found) && typeof found.id === 'string' ? found.id : null;
-  } catch {
-    return null;
-  }
+  const body = parseJson(answer);
+  const found: unknown = isRecord(body) && Array.isArray(body.messages) ? body.messages[0] : body;
+  return isRecord(found) && typeof found.id === 'string' ? found.id : null;
 }

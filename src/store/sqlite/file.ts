@@ -10,13 +10,13 @@
 import { OutlastError } from '../../core/error.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { type Files, writeFile } from '../files.ts';
 import { asText } from './cell.ts';
+import { structure } from './damage.ts';
 import { type Database, type DriverName, openDatabase } from './driver.ts';
-import { type Files, writeFile } from './files.ts';
 import { lock } from './lock.ts';
 import { clear, copyRows, swap } from './rebuild.ts';
 import { checkTables, migrate, refuseNewer } from './schema.ts';
-import { structure } from './verify.ts';
 
 export interface Place {
   readonly dir: string;

@@ -10,8 +10,8 @@ import type { Owner } from '../../core/ids.ts';
 import { type Account, EMPTY_OWNER, type Entered, type Hold, reserve, settle } from '../ledger.ts';
 import type { OwnerBudget, Store } from '../port.ts';
 import { asJson } from './cell.ts';
+import { isDamage } from './damage.ts';
 import type { Cells, Database } from './driver.ts';
-import { isDamage } from './verify.ts';
 
 /** The port's calls, within a transaction. */
 export type Ledger = {

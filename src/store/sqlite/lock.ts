@@ -15,8 +15,8 @@ import { join } from 'node:path';
 import { OutlastError } from '../../core/error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isRecord } from '../../lib/json.ts';
+import { type Files, writeFile } from '../files.ts';
 import type { Database } from './driver.ts';
-import { type Files, writeFile } from './files.ts';
 
 export interface Holder {
   readonly pid: number;

@@ -9,15 +9,15 @@ import { join } from 'node:path';
 import { OutlastError } from '../../core/error.ts';
 import type { SessionId } from '../../core/ids.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import { type Files, nodeFiles } from '../files.ts';
 import type { Store, Summary } from '../port.ts';
+import { type Damage, inspect, missing, sessionsIn, structure } from './damage.ts';
 import type { Database, DriverName } from './driver.ts';
 import { type Found, openFile, type Place, suspect, trust } from './file.ts';
-import { type Files, nodeFiles } from './files.ts';
 import { claim, forgetOwner, writeOwner } from './lock.ts';
 import { openLog } from './log.ts';
 import { cut } from './salvage.ts';
 import { type Known, operations } from './store.ts';
-import { type Damage, inspect, missing, sessionsIn, structure } from './verify.ts';
 import { type Mark, openWitness } from './witness.ts';
 
 export interface SqliteOptions {

@@ -12,11 +12,11 @@
  *     none of the table's: it came there with a page that belongs elsewhere.
  */
 
+import type { Files } from '../files.ts';
 import { asNumber } from './cell.ts';
+import { isDamage } from './damage.ts';
 import type { Database } from './driver.ts';
-import type { Files } from './files.ts';
 import { TABLES } from './schema.ts';
-import { isDamage } from './verify.ts';
 
 /** Copies what can be read of `db`, a file of `size` bytes, into `fresh`, a file with empty tables. */
 export function copyRows(db: Database, size: number, fresh: string): void {

@@ -9,9 +9,9 @@ import { assert } from '../../lib/assert.ts';
 import { awaitingIn } from '../check.ts';
 import type { Summary } from '../port.ts';
 import { guard } from './chain.ts';
+import { type Damage, isDamage } from './damage.ts';
 import type { Database } from './driver.ts';
 import type { Log } from './log.ts';
-import { type Damage, isDamage } from './verify.ts';
 
 /** Ends the log after its readable part. `summary` is that part's fold; a log of which nothing is left needs none. */
 export function cut(db: Database, log: Log, damage: Damage, summary: Summary | null, now: number): void {

@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { nodeFiles } from '../files.ts';
 import { append, sampleEvent, sampleId } from '../sample.ts';
 import { asNumber, asText } from './cell.ts';
 import { type Database, openDatabase } from './driver.ts';
-import { nodeFiles } from './files.ts';
 import { sqliteStore } from './open.ts';
 import { migrate, STEPS } from './schema.ts';
 

@@ -11,9 +11,9 @@
  */
 
 import { OutlastError } from '../../core/error.ts';
+import type { Files } from '../files.ts';
 import { asNumber } from './cell.ts';
 import type { Database } from './driver.ts';
-import type { Files } from './files.ts';
 
 const BUDGETS = `
 -- The ledger of an owner: one row for the owner (session ''), and one for each session.

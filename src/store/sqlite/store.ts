@@ -10,18 +10,19 @@
  */
 
 import { OutlastError } from '../../core/error.ts';
-import type { BlobRef, Owner, SessionId } from '../../core/ids.ts';
+import type { BlobRef, SessionId } from '../../core/ids.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { awaitingIn, blobForged, blobMissing, checkBlob, checkCommit, sessionUnknown } from '../check.ts';
-import type { Acquired, Commit, CommitResult, ListQuery, Row, Store, Summary } from '../port.ts';
-import { asBytes, asJson, asNumber, asText, Rotten } from './cell.ts';
+import type { Acquired, Commit, CommitResult, Store } from '../port.ts';
+import { asBytes, asNumber, asText, Rotten } from './cell.ts';
 import { type Guarded, genesis, guard, link, short } from './chain.ts';
-import type { Cell, Cells, Database, Statement, Value } from './driver.ts';
+import { type Damage, damageError, inspect, isDamage } from './damage.ts';
+import type { Database } from './driver.ts';
 import { group } from './group.ts';
 import { openLedger } from './ledger.ts';
+import { openList } from './list.ts';
 import type { Index, Log } from './log.ts';
-import { type Damage, damageError, inspect, isDamage } from './verify.ts';
 import type { Mark } from './witness.ts';
 
 /** What a store works on. */
@@ -65,6 +66,7 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
   const sql = statements(db);
   const leases = new Map<SessionId, Lease>();
   const ledger = openLedger(db);
+  const list = openList(db);
   const commits = group<Applied>(db, {
     durable: (applied) => durable(applied.flatMap(({ mark }) => mark ?? [])),
     undone: () => heads.clear(),
@@ -98,9 +100,7 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
     },
 
     async list(query) {
-      const { where, values } = filter(query);
-      const rows = noticing(() => sql.list(where).all(...values, Math.min(query.limit, MOST)));
-      return rows.map(toRow);
+      return noticing(() => list({ ...query, limit: Math.min(query.limit, MOST) }));
     },
 
     async due(now, limit) {
@@ -299,7 +299,6 @@ const KEPT_HEADS = 10_000;
 const MOST = 2 ** 31 - 1;
 
 function statements(db: Database) {
-  const lists = new Map<string, Statement>();
   return {
     event: db.prepare(
       'INSERT INTO events (session, seq, at, kind, version, body, hash) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -325,63 +324,11 @@ function statements(db: Database) {
     nextDue: db.prepare(`
       SELECT CAST(min(due_at) AS REAL) AS due_at FROM sessions
       WHERE due_at IS NOT NULL AND id NOT IN (SELECT value FROM json_each(?))`),
-    list(where: string): Statement {
-      const statement =
-        lists.get(where) ??
-        db.prepare(`
-          SELECT CAST(id AS BLOB) AS id, CAST(owner AS BLOB) AS owner, CAST(head AS INTEGER) AS head,
-            CAST(epoch AS INTEGER) AS epoch, CAST(summary AS BLOB) AS summary
-          FROM sessions ${where} ORDER BY started_at DESC, sessions.id DESC LIMIT ?`);
-      lists.set(where, statement);
-      return statement;
-    },
   };
-}
-
-function filter({ owner, phase, awaiting, after }: ListQuery): { where: string; values: Value[] } {
-  const terms: [string, Value | undefined][] = [
-    ['owner = ?', owner],
-    ['phase = ?', phase],
-    ['(started_at, sessions.id) < (SELECT started_at, id FROM sessions WHERE id = ?)', after],
-  ];
-  const set = terms.filter(([, value]) => value !== undefined);
-  // Word for word as in its index, or the index is of no use.
-  const clauses = [...set.map(([term]) => term), ...(awaiting ? ['awaiting > 0'] : [])];
-  const where = clauses.length === 0 ? '' : `WHERE ${clauses.join(' AND ')}`;
-  return { where, values: set.map(([, value]) => value as Value) };
 }
 
 /** Damage that is neither in the log nor in the index row, as in a page that an insert would have touched. */
 function unplaced(session: SessionId, error: unknown): OutlastError {
   if (error instanceof OutlastError) return error;
   return new OutlastError('log.damaged', `The data of ${session} is damaged.`, { cause: error });
-}
-
-/** A row of a list. One that cannot be read is listed as damaged, so that it neither hides nor hides the others. */
-function toRow(cells: Cells): Row {
-  const { id, owner, head, epoch } = cells;
-  try {
-    const summary = asJson(cells.summary) as Summary;
-    return { ...summary, id: asText(id) as SessionId, head: asNumber(head), epoch: asNumber(epoch) };
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    return { ...DAMAGED, id: lossy(id) as SessionId, owner: lossy(owner) as Owner, head: 0, epoch: 0 };
-  }
-}
-
-const DAMAGED: Omit<Summary, 'owner'> = {
-  phase: 'damaged',
-  title: 'The index row of this session is damaged',
-  persist: true,
-  dueAt: null,
-  updatedAt: 0,
-  startedAt: 0,
-  lastResponse: null,
-  openDecisions: 0,
-  unknownEffects: 0,
-  turn: 0,
-};
-
-function lossy(cell: Cell | undefined): string {
-  return cell instanceof Uint8Array ? Buffer.from(cell).toString('utf8') : '';
 }

@@ -16,7 +16,7 @@
 
 import { dirname } from 'node:path';
 import type { SessionId } from '../../core/ids.ts';
-import type { Files } from './files.ts';
+import type { Files } from '../files.ts';
 
 /** The log of `session` stood at `seq`, with a checksum that begins with `sum`. */
 export interface Mark {
@@ -65,12 +65,18 @@ export function openWitness(files: Files, path: string): Witness {
       for (const session of marks.keys())
         if (session !== latest && !keep.includes(session)) marks.delete(session);
       const next = files.open(`${path}.next`, 'anew');
-      next.write([...marks.values()].map(toLine).join(''));
-      next.sync();
-      files.rename(`${path}.next`, path);
-      files.syncFolder(dirname(path));
+      try {
+        next.write([...marks.values()].map(toLine).join(''));
+        next.sync();
+        files.rename(`${path}.next`, path);
+      } catch (error) {
+        next.close();
+        throw error;
+      }
+      // From here on a line to the old file would be a line to no file, whatever the folder says.
       file.close();
       file = next;
+      files.syncFolder(dirname(path));
     },
 
     forget(session) {
@@ -85,9 +91,8 @@ export function openWitness(files: Files, path: string): Witness {
 
 function readMarks(bytes: Uint8Array | null): Map<SessionId, Mark> {
   const marks = new Map<SessionId, Mark>();
-  for (const line of Buffer.from(bytes ?? [])
-    .toString('latin1')
-    .split('\n')) {
+  const text = Buffer.from(bytes ?? []).toString('latin1');
+  for (const line of text.split('\n')) {
     const mark = toMark(line);
     if (mark !== null) put(marks, mark);
   }

@@ -1,7 +1,7 @@
 /** The store's own files on a recorded disk. */
 
 import { basename } from 'node:path';
-import type { Files } from '../../store/sqlite/files.ts';
+import type { Files } from '../../store/files.ts';
 import type { Mount } from './disk.ts';
 
 export function diskFiles(mount: Mount): Files {

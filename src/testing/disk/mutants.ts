@@ -3,8 +3,8 @@
  * stand here and never as flags in the product.
  */
 
+import type { Files } from '../../store/files.ts';
 import type { Database, Statement } from '../../store/sqlite/driver.ts';
-import type { Files } from '../../store/sqlite/files.ts';
 import type { Mount } from './disk.ts';
 import type { Change } from './store.ts';
 

@@ -1,9 +1,9 @@
 /** The real SQLite store on a recorded disk. */
 
 import type { Clock } from '../../lib/clock.ts';
+import type { Files } from '../../store/files.ts';
 import { handClock } from '../../store/sample.ts';
 import type { Database } from '../../store/sqlite/driver.ts';
-import type { Files } from '../../store/sqlite/files.ts';
 import { type SqliteStore, sqliteStore } from '../../store/sqlite/open.ts';
 import type { Disk, Mount } from './disk.ts';
 import { diskFiles } from './files.ts';

@@ -6,7 +6,7 @@
 import { type BookReader, type Row as Entry, PROFILES, type Profile } from '../../break/service/profile.ts';
 import { LAG_MS } from '../../break/terms.ts';
 import type { Capability } from '../../core/capability.ts';
-import type { Grant, Rule } from '../../tools/grant.ts';
+import type { Grant, Rule } from '../../tools/fetch/grant.ts';
 import { pathOf, SERVICES, type ServiceName } from './batch.ts';
 
 export interface Row extends Entry {
