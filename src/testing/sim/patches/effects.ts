@@ -195,6 +195,24 @@ export const EFFECT_PATCHES: readonly Patch[] = [
     ],
   },
 
+  {
+    // "It never left", says the first machine, and what the second has sent is taken for unsent.
+    name: 'which one: an answer to an old sending is believed to be that of the next',
+    first: { scenario: 'a blind effect, and its answer gets lost', mode: 'overtake' },
+    edits: [
+      {
+        file: EFFECT,
+        find: 'if (isOpen && attempt === effect.attempts)',
+        replace: 'if (isOpen)',
+      },
+      {
+        file: EFFECT,
+        find: 'if (isOpen && e.attempt === effect.attempts)',
+        replace: 'if (isOpen)',
+      },
+    ],
+  },
+
   // ── decisions ───────────────────────────────────────────────────────────────────────────────────────────
   {
     // Two people answer: what was done on the word of the first is overturned.
