@@ -15,7 +15,7 @@ const intended = { kind: 'effect.intended', effect: 'e1', args: { what: 'r1.a' }
 const dispatched = (attempt = 1) => ({ kind: 'effect.dispatched', effect: 'e1', attempt, epoch: 1 }) as never;
 const settled = (status: 'done' | 'failed' | 'unknown', attempt = 1) =>
   ({ kind: 'effect.settled', effect: 'e1', attempt, outcome: { status } }) as never;
-const asked = { kind: 'decision.requested', decision: 'd1', effect: 'e1' } as never;
+const asked = { kind: 'decision.requested', about: 'unknown', decision: 'd1', effect: 'e1' } as never;
 
 const one = (changes: Partial<Case>): Case => ({
   wanted: new Map([['r1.a', 1]]),

@@ -10,7 +10,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BookReader } from '../../break/service/profile.ts';
+import { BookReader } from '../../break/service/book.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { seededEntropy } from '../../lib/entropy.ts';
 import { findingsOf } from '../sim/verdict.ts';

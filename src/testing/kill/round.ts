@@ -4,7 +4,7 @@
  * nobody is there for a while, longer than some services keep their keys. In some rounds a person is asked before.
  */
 
-import { BookReader } from '../../break/service/profile.ts';
+import { BookReader } from '../../break/service/book.ts';
 import type { When } from '../../core/message.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { seededEntropy } from '../../lib/entropy.ts';
