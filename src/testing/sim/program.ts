@@ -53,8 +53,8 @@ const { values } = parseArgs({
 const HELP = `npm run sim -- [options]
 
 Runs every scenario once clean, then once for each boundary and each side of it: with a crash there, with a
-machine that freezes there and goes on later or beside its successor, with somebody else who sends, stops,
-interrupts, holds, decides or forks there, and with a clock that jumps there.
+machine that freezes there and goes on later or beside its successor, with one machine after the other that dies
+there, with somebody else who sends, stops, interrupts, holds, decides or forks there, and with a clock that jumps.
 
   --json                     totals as JSON on the last line
   --full                     both sides of every boundary in every mode, also where they cannot differ
