@@ -2,7 +2,7 @@
 
 import { campaign } from './campaign.ts';
 import type { Task, Word } from './hands.ts';
-import { BookReader } from './service/profile.ts';
+import { BookReader } from './service/book.ts';
 
 const say = (word: Word): void => void process.send?.(word);
 

@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Event, EventBody } from '../core/event.ts';
-import { type Case, fewest, judge } from './judge.ts';
+import { type Case, judge } from './judge.ts';
+import { fewestQuestions } from './questions.ts';
 import type { Entry } from './world.ts';
 
 const row = (at: number, undoneAt: number | null = null, what = 'r1.a'): Entry => ({ what, at, undoneAt });
@@ -14,7 +15,7 @@ const intended = { kind: 'effect.intended', effect: 'e1', args: { what: 'r1.a' }
 const dispatched = (attempt = 1) => ({ kind: 'effect.dispatched', effect: 'e1', attempt, epoch: 1 }) as never;
 const settled = (status: 'done' | 'failed' | 'unknown', attempt = 1) =>
   ({ kind: 'effect.settled', effect: 'e1', attempt, outcome: { status } }) as never;
-const asked = { kind: 'decision.requested', decision: 'd1', effect: 'e1' } as never;
+const asked = { kind: 'decision.requested', about: 'unknown', decision: 'd1', effect: 'e1' } as never;
 
 const one = (changes: Partial<Case>): Case => ({
   wanted: new Map([['r1.a', 1]]),
@@ -103,18 +104,20 @@ describe('the fewest questions', () => {
   const doubtful = log([5, intended], [6, dispatched()], [50, asked]);
 
   it('is one for a blind effect without its answer, and none with it', () => {
-    expect(fewest(doubtful, { kind: 'blind' })).toBe(1);
-    expect(fewest(log([5, intended], [6, dispatched()], [7, settled('done')]), { kind: 'blind' })).toBe(0);
-    expect(fewest(log([5, intended]), { kind: 'blind' })).toBe(0);
+    expect(fewestQuestions(doubtful, { kind: 'blind' })).toBe(1);
+    expect(
+      fewestQuestions(log([5, intended], [6, dispatched()], [7, settled('done')]), { kind: 'blind' }),
+    ).toBe(0);
+    expect(fewestQuestions(log([5, intended]), { kind: 'blind' })).toBe(0);
   });
 
   it('goes by the service and not by what was declared', () => {
-    expect(fewest(doubtful, { kind: 'queryable', lateMs: 5 })).toBe(0);
-    expect(fewest(doubtful, { kind: 'cancelable', lateMs: 5 })).toBe(0);
+    expect(fewestQuestions(doubtful, { kind: 'queryable', lateMs: 5 })).toBe(0);
+    expect(fewestQuestions(doubtful, { kind: 'cancelable', lateMs: 5 })).toBe(0);
   });
 
   it('is one for a key that was forgotten when the question was asked', () => {
-    expect(fewest(doubtful, { kind: 'keyed', retentionMs: 40 })).toBe(1);
-    expect(fewest(doubtful, { kind: 'keyed', retentionMs: 1_000 })).toBe(0);
+    expect(fewestQuestions(doubtful, { kind: 'keyed', retentionMs: 40 })).toBe(1);
+    expect(fewestQuestions(doubtful, { kind: 'keyed', retentionMs: 1_000 })).toBe(0);
   });
 });

@@ -7,6 +7,7 @@ import type { Capability } from '../core/capability.ts';
 import type { Event, ForeignEvent } from '../core/event.ts';
 import type { Json } from '../lib/json.ts';
 import { type Claim, claimsIn } from './agent.ts';
+import { fewestQuestions } from './questions.ts';
 import type { Entry } from './world.ts';
 
 export interface Told {
@@ -68,7 +69,7 @@ export function judge(one: Case): Verdict {
   return {
     ...{ duplicates, transient, lost, suppressed, untrue, findings },
     questions: events.filter((event) => event.kind === 'decision.requested' && event.effect !== null).length,
-    questionsMinimum: logs.reduce((sum, log) => sum + fewest(log, one.capability), 0),
+    questionsMinimum: logs.reduce((sum, log) => sum + fewestQuestions(log, one.capability), 0),
   };
 }
 
@@ -133,39 +134,4 @@ function wrongRow({ entries, about }: Case, log: Case['logs'][number], what: str
       return `${event.seq} at ${event.at}: the ledger says ${event.effect} ${status}, ${what} stood ${stand} times`;
   }
   return null;
-}
-
-/**
- * The fewest questions that this log and this service allow: one for each request that was marked as sent and whose
- * answer is not in the log, where the service can neither be asked, nor undo, nor still knows the key.
- */
-export function fewest(log: Case['logs'][number], capability: Capability): number {
-  if (capability.kind !== 'blind' && capability.kind !== 'keyed') return 0;
-  const sent = new Map<string, number>();
-  const doubtful = new Set<string>();
-  const asked = new Set<string>();
-  let forgotten = 0;
-  for (const event of log) {
-    switch (event.kind) {
-      case 'effect.dispatched':
-        asked.delete(event.effect);
-        if (!sent.has(event.effect)) sent.set(event.effect, event.at);
-        doubtful.add(`${event.effect}:${event.attempt}`);
-        break;
-      case 'effect.settled':
-        if (event.outcome.status !== 'unknown') doubtful.delete(`${event.effect}:${event.attempt}`);
-        break;
-      case 'evidence.received':
-        if (!asked.has(event.effect)) doubtful.delete(`${event.effect}:${event.attempt}`);
-        break;
-      case 'decision.requested':
-        if (event.effect === null) break;
-        asked.add(event.effect);
-        if (capability.kind === 'keyed' && event.at >= (sent.get(event.effect) ?? 0) + capability.retentionMs)
-          forgotten++;
-        break;
-      default:
-    }
-  }
-  return capability.kind === 'blind' ? doubtful.size : forgotten;
 }

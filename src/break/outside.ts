@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { BookReader } from './service/profile.ts';
+import { BookReader } from './service/book.ts';
 import { SERVICES, type Service } from './terms.ts';
 import type { Endpoints } from './world.ts';
 

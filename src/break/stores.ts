@@ -1,5 +1,6 @@
 /** Ablations that stand between the runtime and its store: they take away what the log promises. */
 
+import { overlaid } from '../lib/overlaid.ts';
 import type { Commit, Store } from '../store/port.ts';
 
 /**
@@ -14,7 +15,7 @@ export function withoutMark(real: Store): Store {
     pending = null;
     if (kept) await real.commit(kept);
   };
-  return changed(real, {
+  return overlaid(real, {
     async commit(commit) {
       if (commit.epoch === null) {
         await flush();
@@ -44,20 +45,11 @@ export function withoutMark(real: Store): Store {
 
 /** No fence: a commit is taken under any epoch. The lease still decides who begins; the loser is not told. */
 export function withoutFence(real: Store, leaseMs: number): Store {
-  return changed(real, {
+  return overlaid(real, {
     async commit(commit) {
       const row = commit.epoch === null ? null : await real.row(commit.session);
       return real.commit(row ? { ...commit, epoch: row.epoch } : commit);
     },
     acquire: (session, holder) => real.acquire(session, holder, leaseMs),
-  });
-}
-
-function changed(store: Store, changes: Partial<Store>): Store {
-  return new Proxy(store, {
-    get(target, key) {
-      const member: unknown = Reflect.get(key in changes ? changes : target, key);
-      return typeof member === 'function' ? member.bind(target) : member;
-    },
   });
 }

@@ -7,7 +7,7 @@ import { Life } from './life.ts';
 import { machine } from './machine.ts';
 import { Person } from './person.ts';
 import { aboutOf } from './score.ts';
-import { BookReader } from './service/profile.ts';
+import { BookReader } from './service/book.ts';
 import { waysOf } from './strategies.ts';
 import { inRecovery, trapAt } from './traps.ts';
 import { builtInWorld } from './world.ts';

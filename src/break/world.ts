@@ -8,7 +8,7 @@ import type { Model } from '../models/port.ts';
 import type { Tool } from '../tools/port.ts';
 import { agent, type Call, type Order } from './agent.ts';
 import { clientOf, TOOL } from './client.ts';
-import type { BookReader, Row } from './service/profile.ts';
+import type { BookReader, Row } from './service/book.ts';
 import { BATCH, type Boundary, type Service, type Variant } from './terms.ts';
 
 /** A row as the judge needs it. */

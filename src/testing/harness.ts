@@ -9,7 +9,6 @@
  * H3  `faulty` stands between the workers and the store, `h.store` is the store itself.
  */
 
-import { setImmediate as realTurn } from 'node:timers/promises';
 import type { Capability } from '../core/capability.ts';
 import type { Event, ForeignEvent, Limits } from '../core/event.ts';
 import { fold } from '../core/evolve.ts';
@@ -22,6 +21,7 @@ import type { State } from '../core/state.ts';
 import { decode } from '../core/upcast.ts';
 import { leaseDriver } from '../driver/leases.ts';
 import { seededEntropy } from '../lib/entropy.ts';
+import { overlaid } from '../lib/overlaid.ts';
 import { openSeal } from '../lib/seal.ts';
 import { toCall } from '../models/ai-sdk/prompt.ts';
 import {
@@ -40,11 +40,13 @@ import type { Sandbox } from '../sandbox/port.ts';
 import { type MemoryStore, memoryStore } from '../store/memory.ts';
 import type { Store } from '../store/port.ts';
 import type { Tool } from '../tools/port.ts';
+import { quiet } from './quiet.ts';
+import { heapPorts } from './sim/heap-ports.ts';
 import { type Life, life } from './sim/life.ts';
 import { ALLOW_ALL, type World, world } from './sim/world.ts';
 import { type VirtualClock, virtualClock } from './virtual-clock.ts';
 
-export { calls, read, say } from './sim/scenarios.ts';
+export { calls, read, say } from './sim/reply.ts';
 
 /** One call of the model, counted from 1 over all workers. */
 export interface Asked extends GenerateOptions {
@@ -148,9 +150,7 @@ export function harness(options: HarnessOptions = {}): Harness {
   const model = scripted(options.model ?? [], requests);
   const { sandbox = noSandbox, leaseMs = LEASE_MS, policy = ALLOW_ALL, isUnderWay = () => false } = options;
 
-  const seen: Store = new Proxy(store, {
-    get: (real, name) => Reflect.get(Reflect.has(faulty, name) ? faulty : real, name),
-  });
+  const seen: Store = overlaid<Store>(store, faulty);
 
   function join(): Worker {
     let frozen: Promise<void> | undefined;
@@ -165,7 +165,7 @@ export function harness(options: HarnessOptions = {}): Harness {
       store: own.port('store', seen),
       model: own.port('model', model),
       prices: options.prices ?? NO_PRICES,
-      sandbox: portsOf(sandbox, own),
+      sandbox: heapPorts(own, sandbox),
       tools: registry([...outside.tools(), ...self.tools].map((tool) => own.port(tool.spec.name, tool))),
       policy,
       clock: { ...own.clock, sleep },
@@ -198,20 +198,13 @@ export function harness(options: HarnessOptions = {}): Harness {
     return worker;
   }
 
-  /** Lets everything run that does not wait for the virtual clock; the inline sandbox waits for nothing. */
-  async function quiet(): Promise<void> {
-    const crossed = () => workers.reduce((sum, { life }) => sum + life.boundaries.length, 0);
-    for (let calm = 0; calm < 2; ) {
-      const before = crossed();
-      await realTurn();
-      calm = crossed() === before && !isUnderWay() ? calm + 1 : 0;
-    }
-  }
-
   async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
     const end = clock.now() + BOUND_MS;
     for (;;) {
-      await quiet();
+      await quiet(
+        workers.map(({ life }) => life),
+        isUnderWay,
+      );
       if (await condition()) return;
       if (clock.now() > end || !clock.advance()) throw new Error(`never: ${what}\n${await describe()}`);
     }
@@ -425,23 +418,6 @@ const DONE: ModelReply = {
   finish: 'stop',
   usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0 },
 };
-
-/** Heaps are ports too. */
-function portsOf(sandbox: Sandbox, own: Life): Sandbox {
-  const port = own.port('sandbox', sandbox);
-  return {
-    engine: sandbox.engine,
-    prepare: (source) => sandbox.prepare(source),
-    create: async (o) => own.port('heap', await port.create(o)),
-    restore: async (chain, o) => own.port('heap', await port.restore(chain, o)),
-    replay: async (journal, o) => {
-      const result = await port.replay(journal, o);
-      return { ...result, heap: own.port('heap', result.heap) };
-    },
-    // The sandbox is the test's; the next worker uses it too.
-    close: async () => {},
-  };
-}
 
 const none = (): Promise<never> => Promise.reject(new Error('this test has no sandbox'));
 

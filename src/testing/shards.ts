@@ -2,12 +2,26 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 
-export async function shards<Part>(
-  args: readonly string[],
-  of: number,
-  heard: (line: string) => void,
-): Promise<readonly Part[]> {
+/** One part of the work, of so many. */
+export interface Shard {
+  readonly index: number;
+  readonly of: number;
+}
+
+export const WHOLE: Shard = { index: 0, of: 1 };
+
+/** As `--shard` has it: `index/of`. */
+export function shardOf(text: string): Shard {
+  const [index = 0, of = 1] = text.split('/').map(Number);
+  return { index, of };
+}
+
+/** As many as there are cores, with the arguments of this process. */
+export async function shards<Part>(): Promise<readonly Part[]> {
+  const [, , ...args] = process.argv;
+  const of = availableParallelism();
   const children = Array.from({ length: of }, (_, index) =>
     spawn(process.execPath, [process.argv[1] ?? '', ...args, '--shard', `${index}/${of}`], {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -23,7 +37,7 @@ export async function shards<Part>(
     children.map(async (child) => {
       const out: string[] = [];
       child.stdout.on('data', (chunk) => out.push(String(chunk)));
-      child.stderr.on('data', (chunk) => heard(String(chunk).trimEnd()));
+      child.stderr.on('data', (chunk) => process.stderr.write(chunk));
       const [code] = (await once(child, 'close')) as [number | null];
       const last = out.join('').trim().split('\n').at(-1) ?? '';
       if (code !== 0 || last === '') throw new Error(`a part of the work ended with ${code}`);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { BookReader } from '../../src/break/service/profile.ts';
+import { BookReader } from '../../src/break/service/book.ts';
 import { LAG_MS } from '../../src/break/terms.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { ServiceName } from '../../src/testing/kill/batch.ts';

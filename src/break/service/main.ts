@@ -1,21 +1,21 @@
 /**
  * One service of the bench, a process of its own: `--name NAME --books FOLDER`. It survives every worker.
  *
- * O1  A row is on disk (fsync) before its answer goes out. Rows are only ever added, an undoing is a row.
- * O2  What the bench arms for a run (`/__fate`) befalls the first writes of that run: `lost` (refused unseen), `late`
+ * O1  What the bench arms for a run (`/__fate`) befalls the first writes of that run: `lost` (refused unseen), `late`
  *     (applied after a while, whoever waits), `mute` (applied, never answered). Nothing else ever goes wrong here.
- * O3  Nothing is applied later than `LATE_MS` after it came: what a stalled machine would make later is dropped, and
+ * O2  Nothing is applied later than `LATE_MS` after it came: what a stalled machine would make later is dropped, and
  *     told as missed, so that the bench does not count the run.
- * O4  It ends with its parent: when the pipe to its input closes.
+ * O3  It ends with its parent: when the pipe to its input closes.
  */
 
-import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../../lib/clock.ts';
 import { LATE_MS, PART, type Service } from '../terms.ts';
-import { bookOf, PROFILES, type Row, runOf } from './profile.ts';
+import { Book, runOf } from './book.ts';
+import { PROFILES } from './profile.ts';
 
 interface Fate {
   readonly kind: 'lost' | 'late' | 'mute';
@@ -39,16 +39,11 @@ interface Run {
 
 const { values } = parseArgs({ options: { name: { type: 'string' }, books: { type: 'string' } } });
 const name = (values.name ?? 'blind') as Service;
-const dir = values.books ?? '.';
 const profile = PROFILES[name];
 const MARGIN_MS = 10;
 
-mkdirSync(dir, { recursive: true });
-const file = openSync(bookOf(dir, name), 'a');
-const byReference = new Map<string, Row[]>();
-const undone = new Set<number>();
+const book = new Book(values.books ?? '.', name);
 const runs = new Map<string, Run>();
-let lastId = 0;
 
 const server = createServer((request, response) => {
   answer(request, response).catch(() => response.destroy());
@@ -59,7 +54,6 @@ server.listen(0, '127.0.0.1', () => {
   writeSync(1, `${JSON.stringify({ url: `http://127.0.0.1:${port}` })}\n`);
 });
 process.stdin.on('close', () => process.exit(0)).resume();
-process.on('exit', () => closeSync(file));
 // Ctrl-C is told by the parent, which still reads the books.
 process.on('SIGINT', () => {});
 
@@ -116,7 +110,7 @@ async function applyLate(
 ): Promise<void> {
   run.pending++;
   await systemClock.sleep(lateMs);
-  // O3.
+  // O2.
   if (systemClock.monotonic() - came > LATE_MS - MARGIN_MS) run.missed++;
   else {
     run.lateAt ??= systemClock.now();
@@ -125,39 +119,19 @@ async function applyLate(
   run.pending--;
 }
 
-/** O1. */
 function apply(what: string, reference: string | null): void {
-  if (profile.keptMs !== null && reference !== null) {
-    const at = systemClock.now();
-    const known = byReference.get(reference) ?? [];
-    if (known.some((row) => at - row.at < (profile.keptMs ?? 0))) return;
-  }
-  append({ what, reference, undoes: null });
-}
-
-function append(entry: Pick<Row, 'what' | 'reference' | 'undoes'>): void {
-  const row: Row = { id: ++lastId, ...entry, at: systemClock.now() };
-  writeSync(file, `${JSON.stringify(row)}\n`);
-  fsyncSync(file);
-  if (row.reference === null || row.undoes !== null) return;
-  byReference.set(row.reference, [...(byReference.get(row.reference) ?? []), row]);
+  if (!book.isKnown(reference, systemClock.now(), profile.keptMs))
+    book.append({ what, reference, undoes: null });
 }
 
 function find(reference: string, response: ServerResponse): void {
   if (!profile.isAskable) return void send(response, { error: 'it cannot be asked' }, 404);
-  const shown = (row: Row): boolean => systemClock.now() - row.at >= profile.lagMs;
-  const records = (byReference.get(reference) ?? []).filter(shown);
-  send(response, { records: records.map(({ id, what }) => ({ id, what, undone: undone.has(id) })) });
+  send(response, { records: book.shown(reference, profile.lagMs) });
 }
 
 function undo(id: number, response: ServerResponse): void {
   if (!profile.canUndo) return void send(response, { error: 'it cannot undo' }, 404);
-  const row = [...byReference.values()].flat().find((one) => one.id === id);
-  if (row && !undone.has(id)) {
-    undone.add(id);
-    append({ what: row.what, reference: row.reference, undoes: id });
-  }
-  send(response, { ok: row !== undefined });
+  send(response, { ok: book.undo(id) });
 }
 
 function arm({ run, ...fate }: Fate & { run: string }, response: ServerResponse): void {

@@ -18,6 +18,7 @@ import { leaseDriver } from '../../driver/leases.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { systemEntropy } from '../../lib/entropy.ts';
 import { isRecord } from '../../lib/json.ts';
+import { overlaid } from '../../lib/overlaid.ts';
 import { openSeal } from '../../lib/seal.ts';
 import type { Model, ReplyPart } from '../../models/port.ts';
 import { localBell } from '../../runtime/bell.ts';
@@ -158,8 +159,7 @@ function gatedClock({ pass }: Gate): typeof systemClock {
 }
 
 /** Its worker closes nothing: others may work on it. */
-const unclosed = (store: Store): Store =>
-  new Proxy(store, { get: (target, key) => (key === 'close' ? async () => {} : Reflect.get(target, key)) });
+const unclosed = (store: Store): Store => overlaid(store, { close: async () => {} });
 
 function toolsOf(outside: Outside): readonly Tool[] {
   return (Object.keys(CAPABILITIES) as Service[]).map((service) =>

@@ -4,6 +4,7 @@
  */
 
 import { seededEntropy } from '../../lib/entropy.ts';
+import type { Shard } from '../shards.ts';
 import { type Cut, contentAfter, cuts, type Shape } from './cuts.ts';
 import type { Op } from './disk.ts';
 import { judge } from './judge.ts';
@@ -19,7 +20,7 @@ export interface LoopOptions extends Workload {
   /** Each so many-th of those gets a second cut, at some places; 0 for none. */
   readonly pairsEach: number;
   /** One part of the work, for the processes that share it. */
-  readonly shard: { readonly index: number; readonly of: number };
+  readonly shard: Shard;
   /** Only this disk, by its number. */
   readonly only?: number;
   /** A planted bug in the recorded lives; the loop ends when it is found. */

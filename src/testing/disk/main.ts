@@ -4,9 +4,8 @@
  * many processes as there are cores.
  */
 
-import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { shards } from '../shards.ts';
+import { type Shard, shardOf, shards, WHOLE } from '../shards.ts';
 import { type LoopOptions, type Outcome, tornLoop } from './loop.ts';
 import { MUTANTS } from './mutants.ts';
 
@@ -52,17 +51,12 @@ else if (values.shard !== undefined) console.log(JSON.stringify(await part(shard
 else await whole();
 
 async function whole(): Promise<void> {
-  const parts =
-    values.only !== undefined
-      ? [await part({ index: 0, of: 1 })]
-      : await shards<Part>(process.argv.slice(2), availableParallelism(), (line) =>
-          process.stderr.write(`${line}\n`),
-        );
+  const parts = values.only !== undefined ? [await part(WHOLE)] : await shards<Part>();
   if (values.mutants) tellMutants(parts.flatMap((done) => ('caught' in done ? done.caught : [])));
   else tellOutcome(parts.flatMap((done) => ('outcome' in done ? [done.outcome] : [])));
 }
 
-async function part(shard: LoopOptions['shard']): Promise<Part> {
+async function part(shard: Shard): Promise<Part> {
   const options: LoopOptions = {
     seed: Number(values.seed),
     rounds: Number(values.rounds),
@@ -123,9 +117,4 @@ function sum(parts: readonly Outcome['totals'][]): Outcome['totals'] {
   const of = (name: 'judged' | 'secondCuts' | 'failed'): number =>
     parts.reduce((total, part) => total + part[name], 0);
   return { ...first, judged: of('judged'), secondCuts: of('secondCuts'), failed: of('failed') };
-}
-
-function shardOf(text: string): LoopOptions['shard'] {
-  const [index = 0, of = 1] = text.split('/').map(Number);
-  return { index, of };
 }

@@ -8,9 +8,9 @@
  * W3  Nothing is asked of a session while a lease of it is being taken: the order of what is asked is the log's.
  */
 
-import { seededEntropy } from '../../lib/entropy.ts';
 import type { Blob, Commit, Store } from '../../store/port.ts';
 import { sampleBlob, sampleCommit, sampleId, sampleSummary } from '../../store/sample.ts';
+import { type Dice, diceOf } from '../dice.ts';
 import { type Disk, memoryDisk } from './disk.ts';
 import { type AskedCommit, type Ledger, sessionsOf } from './ledger.ts';
 import { type Change, startLife } from './store.ts';
@@ -30,20 +30,10 @@ export interface Workload {
   readonly checkpointAt: number;
 }
 
-interface Dice {
-  /** 0 ≤ n < `below`. */
-  roll(below: number): number;
-  chance(percent: number): boolean;
-}
-
 export async function record(workload: Workload, mutant?: () => Change): Promise<Recording> {
   const disk = memoryDisk();
   const ledger: Ledger = { commits: [], epochs: [] };
-  const { next } = seededEntropy(workload.seed);
-  const dice: Dice = {
-    roll: (below) => Math.floor(next() * below),
-    chance: (percent) => next() * 100 < percent,
-  };
+  const dice = diceOf(workload.seed);
   // A planted bug must show by a power cut, so no life of it is killed.
   for (const ends of ['closed', mutant ? 'closed' : 'killed', 'under way']) {
     const life = await startLife(disk, { checkpointAt: workload.checkpointAt, change: mutant?.() });

@@ -3,7 +3,8 @@
  * file for each service, a JSON row a line. Services append; the person and the judge read.
  */
 
-import { type BookReader, type Row as Entry, PROFILES, type Profile } from '../../break/service/profile.ts';
+import type { BookReader, Row as Entry } from '../../break/service/book.ts';
+import { PROFILES, type Profile } from '../../break/service/profile.ts';
 import { LAG_MS } from '../../break/terms.ts';
 import type { Capability } from '../../core/capability.ts';
 import type { Grant, Rule } from '../../tools/fetch/grant.ts';

@@ -10,12 +10,13 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BookReader } from '../../break/service/profile.ts';
+import { BookReader } from '../../break/service/book.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { seededEntropy } from '../../lib/entropy.ts';
+import { findingsOf } from '../sim/verdict.ts';
 import { type Batch, SERVICES, SHAPES } from './batch.ts';
 import { type Arrival, readBooks } from './books.ts';
-import { findingsOf, judge } from './judge.ts';
+import { judge } from './judge.ts';
 import { Person } from './person.ts';
 import { type Server, startServer } from './processes.ts';
 

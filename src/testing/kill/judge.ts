@@ -3,10 +3,11 @@
  * one machine, so a statement is compared with the books as they were when it was made.
  */
 
+import { asksAboutEffect, fewestQuestions } from '../../break/questions.ts';
 import type { Event, ForeignEvent } from '../../core/event.ts';
 import { InvariantChecker } from '../../core/invariant.ts';
 import type { Inspection, Verification } from '../../protocol/schema.ts';
-import { asksAboutEffect, fewestQuestions, type Verdict } from '../sim/judge.ts';
+import type { Verdict } from '../sim/verdict.ts';
 import { effectsOf } from './about.ts';
 import type { Approval } from './approvals.ts';
 import { type Batch, claimsIn } from './batch.ts';
@@ -39,15 +40,6 @@ export function judge(one: Case): Verdict {
     questionsMinimum: fewestQuestions(one.log),
   };
 }
-
-export const findingsOf = (verdict: Verdict): readonly string[] => [
-  ...(['duplicates', 'lost', 'untrue', 'stuck', 'broken'] as const).flatMap((kind) =>
-    verdict[kind].map((finding) => `${kind}: ${finding}`),
-  ),
-  ...(verdict.questions === verdict.questionsMinimum
-    ? []
-    : [`questions: ${verdict.questions}, the log allows ${verdict.questionsMinimum}`]),
-];
 
 const nameOf = ({ service, what }: { service: string; what: string }): string => `${service} ${what}`;
 

@@ -8,23 +8,15 @@
  */
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { added as addedFields, type Counts, countsOf } from '../sim/verdict.ts';
 import { SERVICES } from './batch.ts';
 import type { Revision } from './revision.ts';
 import type { Round } from './round.ts';
 import { noTallies, type Tallies } from './tally.ts';
 
-export interface Totals {
+/** Stuck are sessions that did not come to rest; approvals are no questions whether something happened. */
+export interface Totals extends Counts {
   kills: number;
-  duplicates: number;
-  lost: number;
-  untrue: number;
-  /** Sessions that did not come to rest. */
-  stuck: number;
-  /** Broken invariants, heaps, followers and approvals. */
-  broken: number;
-  /** To a person, whether something happened; approvals are no such questions. */
-  questions: number;
-  questionsMinimum: number;
   rounds: number;
   /** Kills of a server that was still starting. */
   early: number;
@@ -79,13 +71,21 @@ export const noTotals = (): Totals => ({
 
 export function totalsOf(round: Round): Totals {
   const { verdict, kinds, kills, early, recovering, away, approvals, rejected, resumed } = round;
-  const { duplicates, lost, untrue, stuck, broken, questions, questionsMinimum } = verdict;
   const all = Object.values(kinds);
   const sum = (of: 'effects' | 'inDoubt' | 'undone'): number => all.reduce((so, one) => so + one[of], 0);
   return {
-    ...{ duplicates: duplicates.length, lost: lost.length, untrue: untrue.length },
-    ...{ stuck: stuck.length, broken: broken.length, questions, questionsMinimum, rounds: 1 },
-    ...{ kills, early, recovering, away, approvals, rejected, resumed, restless: round.restless.length },
+    ...countsOf(verdict),
+    ...{
+      rounds: 1,
+      kills,
+      early,
+      recovering,
+      away,
+      approvals,
+      rejected,
+      resumed,
+      restless: round.restless.length,
+    },
     ...{ effects: sum('effects'), inDoubt: sum('inDoubt'), extras: sum('undone'), kinds },
   };
 }
@@ -96,15 +96,6 @@ export const added = (a: Totals, b: Totals): Totals => ({
     SERVICES.map((name) => [name, addedFields(a.kinds[name], b.kinds[name])]),
   ) as unknown as Tallies,
 });
-
-/** All that is a number. */
-function addedFields<Fields extends object>(a: Fields, b: Fields): Fields {
-  const sums = Object.entries(a).map(([name, value]) => [
-    name,
-    typeof value === 'number' ? value + Number((b as Record<string, unknown>)[name] ?? 0) : value,
-  ]);
-  return Object.fromEntries(sums) as Fields;
-}
 
 export const sumOf = (invocations: readonly Invocation[]): Totals =>
   invocations.reduce((sum, { totals }) => added(sum, totals), noTotals());

@@ -4,16 +4,16 @@
  * nobody is there for a while, longer than some services keep their keys. In some rounds a person is asked before.
  */
 
-import { BookReader } from '../../break/service/profile.ts';
+import { BookReader } from '../../break/service/book.ts';
 import type { When } from '../../core/message.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { seededEntropy } from '../../lib/entropy.ts';
 import type { Inspection } from '../../protocol/schema.ts';
-import type { Verdict } from '../sim/judge.ts';
+import { findingsOf, type Verdict } from '../sim/verdict.ts';
 import { effectsOf } from './about.ts';
 import { type Batch, SERVICES, type ServiceName, SHAPES } from './batch.ts';
 import { type Arrival, type Row, readBooks } from './books.ts';
-import { findingsOf, judge } from './judge.ts';
+import { judge } from './judge.ts';
 import { Person } from './person.ts';
 import type { Server } from './processes.ts';
 import { openIn, type Tallies, tallies } from './tally.ts';

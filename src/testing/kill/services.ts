@@ -2,7 +2,7 @@
  * The outside: one process with a service of each kind, that survives every kill of the server. What each can do for its
  * clients stands in `books.ts`; `look` reads.
  *
- * O1  A row is on disk (fsync) before its answer goes out. Rows are only ever added, an undoing is a row.
+ * O1  A row is on disk before its answer goes out (`book.ts` B1).
  * O2  A request is applied a random while after it came, and answered a random while after that, whether or not its
  *     client is still there; a few connections are cut instead, before or after.
  * O3  Nothing is applied later than promised. The time runs from the last moment at which the request cannot have been
@@ -14,11 +14,11 @@
  *     stands, nothing is answered, the rest is gone, and for a while nobody is there.
  */
 
-import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { parseArgs } from 'node:util';
-import { bookOf, runOf } from '../../break/service/profile.ts';
+import { Book, runOf } from '../../break/service/book.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { seededEntropy } from '../../lib/entropy.ts';
 import { SERVICES, type ServiceName, serviceAt } from './batch.ts';
@@ -38,42 +38,17 @@ const CUT = 0.02;
 const DIES = 0.08;
 const DEAD_MS = 250;
 
-interface Kept extends Omit<Row, 'service'> {
-  /** When its request came. */
-  readonly cameAt: number;
-}
-
-class Book {
-  readonly byReference = new Map<string, Kept[]>();
-  readonly undone = new Set<number>();
+/** O7. */
+class Shop extends Book {
   /** Counts its deaths. */
   life = 1;
   deadUntil = 0;
-  private readonly file: number;
-  private lastId = 0;
-
-  constructor(service: ServiceName) {
-    this.file = openSync(bookOf(dir, service), 'a');
-    process.on('exit', () => closeSync(this.file));
-  }
-
-  /** O1. */
-  append(entry: Pick<Row, 'what' | 'reference' | 'undoes'>, cameAt: number): void {
-    const row = { id: ++this.lastId, ...entry, at: systemClock.now() };
-    writeSync(this.file, `${JSON.stringify(row)}\n`);
-    const { reference, undoes } = row;
-    if (undoes !== null) this.undone.add(undoes);
-    else if (reference !== null) this.byReference.set(reference, [...this.of(reference), { ...row, cameAt }]);
-    fsyncSync(this.file);
-  }
-
-  of(reference: string): readonly Kept[] {
-    return this.byReference.get(reference) ?? [];
-  }
 }
 
-mkdirSync(dir, { recursive: true });
-const books = Object.fromEntries(SERVICES.map((name) => [name, new Book(name)])) as Record<ServiceName, Book>;
+const books = Object.fromEntries(SERVICES.map((name) => [name, new Shop(dir, name)])) as Record<
+  ServiceName,
+  Shop
+>;
 const arrivals: Arrival[] = [];
 let pending = 0;
 
@@ -154,7 +129,10 @@ async function applyLater(wanted: Write, response: ServerResponse): Promise<void
   // Mostly soon, now and then about as late as the promise allows.
   await systemClock.sleep(5 + (random() < 0.12 ? random() * (APPLY_MAX_MS - 60) : random() * 100));
   if (systemClock.monotonic() - since > APPLY_MAX_MS || book.life !== life) return void response.destroy();
-  if (!isKnown(wanted)) book.append({ what, reference: wanted.reference, undoes: null }, wanted.cameAt);
+  const { reference, cameAt } = wanted;
+  // O6.
+  if (!book.isKnown(reference, cameAt, ABLE[service].keptMs))
+    book.append({ what, reference, undoes: null }, cameAt);
   if (service === 'batch' && random() < DIES) {
     book.life++;
     book.deadUntil = systemClock.monotonic() + random() * DEAD_MS;
@@ -165,33 +143,19 @@ async function applyLater(wanted: Write, response: ServerResponse): Promise<void
   send(response, { ok: true, what });
 }
 
-/** O6. */
-function isKnown({ service, reference, cameAt }: Write): boolean {
-  const { keptMs } = ABLE[service];
-  if (keptMs === null || reference === null) return false;
-  return books[service].of(reference).some((row) => cameAt - row.cameAt < keptMs);
-}
-
 function find(service: ServiceName, reference: string, response: ServerResponse): void {
   const { isAskable, lagMs } = ABLE[service];
   if (!isAskable) return void response.writeHead(404).end();
-  const { undone } = books[service];
-  const shown = books[service].of(reference).filter(({ at }) => systemClock.now() - at >= lagMs);
-  const records = shown.map(({ id, what }) => ({ id, what, reference, undone: undone.has(id) }));
-  send(response, { records });
+  send(response, { records: books[service].shown(reference, lagMs) });
 }
 
 /** Its answer is slow, and now and then lost: whoever asked may be gone before it comes. */
 async function undo(service: ServiceName | undefined, id: number, response: ServerResponse): Promise<void> {
   if (!service || !ABLE[service].canUndo) return void response.writeHead(404).end();
-  const book = books[service];
-  const row = [...book.byReference.values()].flat().find((one) => one.id === id);
-  if (row && !book.undone.has(id)) {
-    book.append({ what: row.what, reference: row.reference, undoes: id }, systemClock.now());
-  }
+  const isThere = books[service].undo(id);
   if (random() < 2 * CUT) return void response.destroy();
   await systemClock.sleep(random() * 100);
-  send(response, { ok: row !== undefined });
+  send(response, { ok: isThere });
 }
 
 function send(response: ServerResponse, body: object): void {

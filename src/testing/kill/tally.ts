@@ -1,7 +1,7 @@
 /** What happened in a round, kind by kind, as its log tells it. */
 
+import { asksAboutEffect } from '../../break/questions.ts';
 import type { Event, ForeignEvent } from '../../core/event.ts';
-import { asksAboutEffect } from '../sim/judge.ts';
 import { effectsOf } from './about.ts';
 import { SERVICES, type ServiceName } from './batch.ts';
 import type { Row } from './books.ts';

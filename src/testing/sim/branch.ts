@@ -5,6 +5,7 @@
  * B2  Asked, it does what is asked, once, under a name of its own, and its heap is there.
  */
 
+import { asksAboutEffect, fewestQuestions } from '../../break/questions.ts';
 import type { Event, ForeignEvent } from '../../core/event.ts';
 import { type Owner, type SessionId, sessionId } from '../../core/ids.ts';
 import type { ModelRequest } from '../../core/message.ts';
@@ -14,8 +15,9 @@ import type { ModelReply } from '../../models/port.ts';
 import { fork } from '../../runtime/fork.ts';
 import { Log, type LogPorts } from '../../runtime/log.ts';
 import type { Store } from '../../store/port.ts';
-import { asksAboutEffect, fewestQuestions, judgeLedger, Witness } from './judge.ts';
-import { calls, say } from './scenarios.ts';
+import { judgeLedger } from './judge.ts';
+import { calls, say } from './reply.ts';
+import { Witness } from './witness.ts';
 import type { World } from './world.ts';
 
 /** What is said to a fork. */

@@ -3,6 +3,7 @@
 import type { Event, ForeignEvent } from '../../core/event.ts';
 import type { SessionId } from '../../core/ids.ts';
 import type { State } from '../../core/state.ts';
+import { overlaid } from '../../lib/overlaid.ts';
 import type { Tool } from '../../tools/port.ts';
 import type { Life } from './life.ts';
 
@@ -22,7 +23,7 @@ export function heeded(by: Life, tool: Tool, now: () => number, heard: Heard[]):
     heard.push({ by, reference, attempt, at: now() });
     return answer;
   };
-  return new Proxy(tool, { get: (target, key) => (key === 'run' ? run : Reflect.get(target, key)) });
+  return overlaid(tool, { run });
 }
 
 /** So long a machine may take to hand in what it knows. */

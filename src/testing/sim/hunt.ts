@@ -3,7 +3,9 @@
  * speed alone; a bug is missed only when everything that the simulator can do has been done.
  */
 
-import { crashLoop, type Failure, type LoopOptions, type Mode, pairLoop, zero } from './loop.ts';
+import { WHOLE } from '../shards.ts';
+import { crashLoop, type Failure, type LoopOptions, pairLoop, zero } from './loop.ts';
+import type { Mode } from './modes.ts';
 import { seedRun } from './seeds.ts';
 
 /** Where a planted bug shows first: a hint. */
@@ -24,7 +26,7 @@ export async function hunt(
   { name, first }: { readonly name: string; readonly first?: Where },
   options: LoopOptions,
 ): Promise<Caught> {
-  const all: LoopOptions = { ...options, shard: { index: 0, of: 1 }, untilFailure: true };
+  const all: LoopOptions = { ...options, shard: WHOLE, untilFailure: true };
   const stages = [
     ...(first ? [() => where(first, all)] : []),
     async () => (await crashLoop(all)).failures,

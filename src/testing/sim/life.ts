@@ -3,6 +3,7 @@
  * life can end at any of them. A dead life does nothing any more and is told nothing: its calls never return.
  *
  * B1  A new port method is a new boundary by itself: ports are wrapped by proxy, not by list.
+ * B2  A life that crosses boundary after boundary while the clock stands still is held, so that it lets go of the machine.
  */
 
 import type { Clock } from '../../lib/clock.ts';
@@ -21,6 +22,8 @@ export interface Life {
   readonly dead: boolean;
   /** `port.method` of each boundary crossed so far. */
   readonly boundaries: readonly string[];
+  /** B2. */
+  readonly isCircling: boolean;
   /** Calls that wait for something real (WebAssembly), not for the virtual clock. */
   readonly busy: number;
   /** Wraps a port so that each call of it is a boundary. */
@@ -36,22 +39,26 @@ interface Options {
   readonly crash?: Crash | null;
   /** Where the machine freezes instead of dying; it goes on when it is thawed, as if nothing had been. */
   readonly freeze?: Crash | null;
+  /** B2: how many boundaries are too many; by default none. */
+  readonly circles?: number;
   /** Called on each side of each boundary, before the crash is considered; sends are injected here. */
   readonly at?: (boundary: number, side: Side) => Promise<void> | void;
 }
 
 const never = <T>(): Promise<T> => new Promise<T>(() => {});
 
-export function life({ clock, crash = null, freeze = null, at }: Options): Life {
+export function life({ clock, crash = null, freeze = null, circles = Infinity, at }: Options): Life {
   const boundaries: string[] = [];
   let thawed: Promise<void> | null = null;
   let thaw = (): void => {};
   let frozen = false;
   let dead = false;
   let busy = 0;
+  let instant = clock.monotonic();
+  let crossedInIt = 0;
 
   async function cross<T>(name: string, call: () => Promise<T>, real: boolean): Promise<T> {
-    if (dead) return never();
+    if (dead || isCircling()) return never();
     const boundary = boundaries.push(name);
     await side(boundary, 'before');
     if (dead) return never();
@@ -66,6 +73,11 @@ export function life({ clock, crash = null, freeze = null, at }: Options): Life 
     if (dead) return never();
     if ('error' in settled) throw settled.error;
     return settled.value;
+  }
+
+  function isCircling(): boolean {
+    if (clock.monotonic() !== instant) [instant, crossedInIt] = [clock.monotonic(), 0];
+    return ++crossedInIt > circles;
   }
 
   async function side(boundary: number, where: Side): Promise<void> {
@@ -91,6 +103,9 @@ export function life({ clock, crash = null, freeze = null, at }: Options): Life 
       return dead;
     },
     boundaries,
+    get isCircling() {
+      return crossedInIt > circles;
+    },
     get busy() {
       return busy;
     },

@@ -4,29 +4,23 @@
  */
 
 import type { Sandbox } from '../../sandbox/port.ts';
+import { type Shard, WHOLE } from '../shards.ts';
 import { essence } from './judge.ts';
 import type { Crash } from './life.ts';
 import type { Mutation } from './machine.ts';
-import type { Note } from './meanwhile.ts';
-import { run } from './run.ts';
-import { NOTE, type Scenario } from './scenarios.ts';
-import type { Run, RunOptions } from './trial.ts';
-import { RETENTION_MS } from './world.ts';
+import { isWindow, KEEPS_COURSE, MODE_OPTIONS, type Mode, plansOf, type Selection } from './modes.ts';
+import { NOTE } from './reply.ts';
+import { type Run, type RunOptions, run } from './run.ts';
+import type { Scenario } from './scenario.ts';
+import { added, type Counts, countsOf, findingsOf } from './verdict.ts';
 
-export interface Totals {
+export interface Totals extends Counts {
   scenarios: number;
   boundaries: number;
   runs: number;
   crashes: number;
   /** Runs in which somebody else's act, or a jump of the clock, took effect. */
   injected: number;
-  duplicates: number;
-  lost: number;
-  untrue: number;
-  stuck: number;
-  broken: number;
-  questions: number;
-  questionsMinimum: number;
 }
 
 export interface Failure {
@@ -35,21 +29,15 @@ export interface Failure {
   readonly findings: readonly string[];
 }
 
-export interface LoopOptions {
+export interface LoopOptions extends Selection {
   readonly scenarios: readonly Scenario[];
   readonly sandbox: () => Sandbox;
   /** A planted bug; made anew for each run, so that it carries nothing from one into the next. */
   readonly mutation?: () => Mutation;
   /** Only this scenario and crash: what a failure prints. */
   readonly only?: { readonly scenario: string; readonly mode: Mode; readonly crash: Crash };
-  /** Only these; by default all. */
-  readonly modes?: readonly Mode[];
-  /** Only boundaries of this `port.method`. */
-  readonly near?: string;
-  /** Both sides of every boundary in every mode, also where they cannot differ. */
-  readonly full?: boolean;
   /** Does only every `of`-th run; the clean runs are done by each. */
-  readonly shard?: { readonly index: number; readonly of: number };
+  readonly shard?: Shard;
   /** Ends the loop at the first failure; for planted bugs. */
   readonly untilFailure?: boolean;
   readonly onRun?: (name: string, done: number, of: number) => void;
@@ -82,7 +70,7 @@ async function loopScenario(
   const plans = options.only
     ? [{ ...options.only, at: clean.boundaries[options.only.crash.boundary - 1] ?? '' }]
     : plansOf(scenario, clean, options);
-  const { index: shard, of } = options.shard ?? { index: 0, of: 1 };
+  const { index: shard, of } = options.shard ?? WHOLE;
   for (const [index, { mode, crash, at }] of plans.entries()) {
     if (options.untilFailure && failures.length > 0) return;
     if (index % of !== shard) continue;
@@ -122,7 +110,7 @@ export async function pairLoop(options: LoopOptions): Promise<{ totals: Totals; 
   const totals = zero();
   const failures: Failure[] = [];
   const { sandbox } = options;
-  const { index: shard, of } = options.shard ?? { index: 0, of: 1 };
+  const { index: shard, of } = options.shard ?? WHOLE;
   const mutated = () => ({ sandbox, ...(options.mutation ? { mutation: options.mutation() } : {}) });
   for (const scenario of options.scenarios) {
     const clean = await run(scenario, mutated());
@@ -148,142 +136,6 @@ export async function pairLoop(options: LoopOptions): Promise<{ totals: Totals; 
   }
   return { totals, failures };
 }
-
-interface Plan {
-  readonly mode: Mode;
-  readonly crash: Crash;
-  /** `port.method`, for people. */
-  readonly at: string;
-}
-
-/** Everything that can go wrong at every boundary of a clean run; `full` leaves nothing out. */
-function plansOf(
-  scenario: Scenario,
-  { boundaries, decidable }: Pick<Run, 'boundaries' | 'decidable'>,
-  { full = false, modes = MODES, near }: Pick<LoopOptions, 'full' | 'modes' | 'near'>,
-): readonly Plan[] {
-  return modes
-    .filter((mode) => goesThrough(scenario, mode))
-    .flatMap((mode) =>
-      boundaries.flatMap((at, i) =>
-        SIDES.map((side): Plan => ({ mode, at, crash: { boundary: i + 1, side } })).filter(
-          ({ crash }) =>
-            (near === undefined || at === near) &&
-            (ONLY_AT[mode]?.test(at) ?? true) &&
-            (full ||
-              !(
-                isLikeAnother(at, mode, crash.side, boundaries.slice(i + 1, i + 3)) || isIdle(boundaries, i)
-              )) &&
-            (mode !== 'decide' || decidable.has(i + 1)) &&
-            ((mode !== 'freeze' && mode !== 'contend') || mayFreeze(scenario, at, crash)),
-        ),
-      ),
-    );
-}
-
-const goesThrough = ({ modes, except }: Scenario, mode: Mode): boolean =>
-  (modes?.includes(mode) ?? true) && !except?.includes(mode);
-
-const SIDES = ['before', 'after'] as const;
-
-/** Calls that change nothing that outlives the machine. */
-const READS =
-  /\.(row|read|due|nextDue|findStart|blob|create|restore|replay|base|find|generate|budget|apply|close)$/;
-
-/**
- * Whether a run leaves behind what a neighbour leaves: around a read all is as after the boundary before it, and to
- * freeze or to act after a boundary is, but for a microtask, to do so before the next one.
- */
-function isLikeAnother(at: string, mode: Mode, side: Crash['side'], then: readonly string[]): boolean {
-  // Between a mark and its request there is a look at the lease.
-  const isWindow =
-    (mode === 'freeze' || mode === 'contend') &&
-    at.endsWith('.commit') &&
-    then.some((next) => next.endsWith('.run'));
-  const dies = mode === 'crash' || mode === 'down';
-  return (READS.test(at) && !(mode in ONLY_AT)) || (!dies && side === 'after' && !isWindow);
-}
-
-/** The sweeper's looks while nobody comes for long: what ends at one of them is as if it had ended at the first. */
-function isIdle(boundaries: readonly string[], i: number): boolean {
-  return [i - 2, i - 1, i].every((at) => /\.(due|nextDue)$/.test(boundaries[at] ?? ''));
-}
-
-/**
- * What happens at a boundary: the machine dies; it freezes and goes on when its successor rests, or as soon as that
- * one holds the session; somebody else sends, stops, interrupts, holds, decides or forks; the clock on the wall jumps; the store
- * takes nothing for a while; or the machine dies, and nobody comes for hours.
- */
-export const MODES = [
-  ...([
-    'crash',
-    'freeze',
-    'contend',
-    'send',
-    'urge',
-    'stop',
-    'interrupt',
-    'pause',
-    'decide',
-    'fork',
-  ] as const),
-  ...(['forward', 'back', 'outage', 'down'] as const),
-] as const;
-export type Mode = (typeof MODES)[number];
-
-const HOUR_MS = 3_600_000;
-/** Longer than a holder tries again, so that it ends with answers in hand. */
-const OUTAGE_MS = 20_000;
-
-/** Those that can only matter at some boundaries: while a reply is on its way, and while an answer is. */
-const ONLY_AT: Partial<Record<Mode, RegExp>> = {
-  urge: /\.generate$/,
-  outage: /\.run$/,
-  down: /\.run$/,
-};
-
-const NOTES: readonly Note[] = [
-  { text: `${NOTE} hello`, when: 'next' },
-  { text: `${NOTE} again`, when: 'next' },
-  { text: `${NOTE} whenever`, when: 'later' },
-];
-
-const MODE_OPTIONS: Record<Mode, (crash: Crash) => Partial<RunOptions>> = {
-  crash: (crash) => ({ crashes: [crash] }),
-  freeze: (freeze) => ({ freeze }),
-  contend: (freeze) => ({ freeze, contend: true }),
-  send: (at) => ({ meanwhile: { ...at, act: { do: 'send', messages: NOTES } } }),
-  urge: (at) => ({
-    meanwhile: { ...at, act: { do: 'send', messages: [{ text: `${NOTE} at once`, when: 'now' }] } },
-  }),
-  stop: (at) => ({ meanwhile: { ...at, act: { do: 'stop' } } }),
-  interrupt: (at) => ({ meanwhile: { ...at, act: { do: 'interrupt' } } }),
-  pause: (at) => ({ meanwhile: { ...at, act: { do: 'pause' } } }),
-  decide: (at) => ({ meanwhile: { ...at, act: { do: 'decide' } } }),
-  fork: (at) => ({ meanwhile: { ...at, act: { do: 'fork' } } }),
-  forward: (at) => ({ meanwhile: { ...at, act: { do: 'jump', ms: HOUR_MS } } }),
-  back: (at) => ({ meanwhile: { ...at, act: { do: 'jump', ms: -HOUR_MS } } }),
-  down: (crash) => ({ crashes: [crash], downMs: RETENTION_MS + 60_000 }),
-  outage: (at) => ({ meanwhile: { ...at, act: { do: 'outage', ms: OUTAGE_MS } } }),
-};
-
-/** Those after which the end is that of the clean run; the others change the course, as they should. */
-const KEEPS_COURSE: ReadonlySet<Mode> = new Set([
-  ...(['crash', 'freeze', 'contend', 'pause', 'fork', 'forward', 'back', 'outage', 'down'] as const),
-]);
-
-/**
- * Where a machine that freezes and goes on can still do something that its successor cannot know of, and that no log can
- * prevent. Stated in the docs, not simulated away: a request to a service without any means against it (`post`), frozen
- * between the look at the lease and the first byte; and a person's own stop, held in the frozen machine and applied
- * late, since inputs need no lease.
- */
-function mayFreeze(scenario: Scenario, at: string, crash: Crash): boolean {
-  return !isWindow(scenario, at, crash) && !scenario.acts.some((act) => act.do === 'stop');
-}
-
-const isWindow = ({ wanted }: Scenario, at: string, { side }: Crash): boolean =>
-  Object.keys(wanted).some((name) => name.startsWith('post:')) && at.endsWith('.run') && side === 'before';
 
 export interface Windows {
   /** Places where a request to a service without any means may leave a machine that was frozen there. */
@@ -332,47 +184,28 @@ export function tally(
   expected?: string,
   more: readonly string[] = [],
 ): void {
-  totals.runs++;
-  totals.crashes += crashes;
-  totals.injected += injected ? 1 : 0;
-  totals.duplicates += verdict.duplicates.length;
-  totals.lost += verdict.lost.length;
-  totals.untrue += verdict.untrue.length;
-  totals.stuck += verdict.stuck.length;
-  totals.questions += verdict.questions;
-  totals.questionsMinimum += verdict.questionsMinimum;
   const found = JSON.stringify(essence(witness.state));
   const differs =
     expected !== undefined && found !== expected ? [`end differs\n  ${expected}\n  ${found}`] : [];
-  const asked =
-    verdict.questions === verdict.questionsMinimum
-      ? []
-      : [`${verdict.questions} questions were asked where ${verdict.questionsMinimum} had to be`];
-  const broken = [...verdict.broken, ...differs, ...asked, ...more];
-  totals.broken += broken.length;
-  const findings = [
-    ...verdict.duplicates.map((text) => `duplicate: ${text}`),
-    ...verdict.lost.map((text) => `lost: ${text}`),
-    ...verdict.untrue.map((text) => `untrue: ${text}`),
-    ...verdict.stuck.map((text) => `stuck: ${text}`),
-    ...broken.map((text) => `broken: ${text}`),
-  ];
+  const whole = { ...verdict, broken: [...verdict.broken, ...differs, ...more] };
+  const findings = findingsOf(whole);
+  const counts = countsOf(whole);
+  // The sums of a whole loop may be equal although two runs are not.
+  if (counts.questions !== counts.questionsMinimum) counts.broken++;
+  const one = { scenarios: 0, boundaries: 0, runs: 1, crashes, injected: injected ? 1 : 0, ...counts };
+  Object.assign(totals, added(totals, one));
   if (findings.length > 0) failures.push({ repeat, findings });
 }
 
-export function zero(): Totals {
-  return {
-    scenarios: 0,
-    boundaries: 0,
-    runs: 0,
-    crashes: 0,
-    injected: 0,
-    duplicates: 0,
-    lost: 0,
-    untrue: 0,
-    stuck: 0,
-    broken: 0,
+export const zero = (): Totals => ({
+  ...{ scenarios: 0, boundaries: 0, runs: 0, crashes: 0, injected: 0 },
+  ...countsOf({
+    duplicates: [],
+    lost: [],
+    untrue: [],
+    stuck: [],
+    broken: [],
     questions: 0,
     questionsMinimum: 0,
-  };
-}
+  }),
+});

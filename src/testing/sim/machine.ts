@@ -14,8 +14,8 @@ import { type Outlast, outlast } from '../../runtime/runtime.ts';
 import type { Sandbox } from '../../sandbox/port.ts';
 import type { Store } from '../../store/port.ts';
 import type { Tool } from '../../tools/port.ts';
+import { heapPorts } from './heap-ports.ts';
 import type { Life } from './life.ts';
-import { LEASE_MS } from './scenarios.ts';
 
 /** What a planted bug may put between the runtime and its ports. */
 export interface Mutation {
@@ -48,6 +48,7 @@ export interface MachineOptions {
   readonly report: Ports['report'];
 }
 
+export const LEASE_MS = 15_000;
 /** Rarely: each look of the sweeper is a boundary as well. */
 const SWEEP_MS = 10_000;
 
@@ -82,7 +83,7 @@ export function machine(life: Life, options: MachineOptions): Outlast {
     store: life.port('store', store),
     model: life.port('model', mutation.model?.(scripted) ?? scripted),
     prices: mutation.prices?.(prices) ?? prices,
-    sandbox: wrapSandbox(life, mutation.sandbox?.(sandbox) ?? sandbox),
+    sandbox: heapPorts(life, mutation.sandbox?.(sandbox) ?? sandbox, { real: true }),
     tools: registry(tools),
     policy,
     clock: life.clock,
@@ -96,23 +97,6 @@ export function machine(life: Life, options: MachineOptions): Outlast {
   };
   const driver = leaseDriver({ store: ports.store, clock: life.clock, report, sweepMs });
   return outlast(ports, driver, 'local' as Owner);
-}
-
-/** Heaps are ports too: each move of a heap is a boundary. */
-function wrapSandbox(life: Life, sandbox: Sandbox): Sandbox {
-  const real = { real: true };
-  const port = life.port('sandbox', sandbox, real);
-  return {
-    engine: sandbox.engine,
-    prepare: (source) => sandbox.prepare(source),
-    create: async (o) => life.port('heap', await port.create(o), real),
-    restore: async (chain, o) => life.port('heap', await port.restore(chain, o), real),
-    replay: async (journal, o) => {
-      const result = await port.replay(journal, o);
-      return { ...result, heap: life.port('heap', result.heap, real) };
-    },
-    close: () => sandbox.close(),
-  };
 }
 
 /** The simulator reads images; secrets are the business of the stores' own tests. */

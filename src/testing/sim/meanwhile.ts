@@ -2,12 +2,24 @@
 
 import * as decide from '../../core/decide.ts';
 import { OutlastError } from '../../core/error.ts';
-import type { DecisionAnswer, Event, EventBody } from '../../core/event.ts';
+import type { Event, EventBody } from '../../core/event.ts';
 import { evolve } from '../../core/evolve.ts';
+import type { SessionId } from '../../core/ids.ts';
 import type { When } from '../../core/message.ts';
-import type { Decision, State } from '../../core/state.ts';
+import type { State } from '../../core/state.ts';
 import { unreachable } from '../../lib/assert.ts';
-import type { Person } from './person.ts';
+import type { Bell } from '../../runtime/bell.ts';
+import { localBell } from '../../runtime/bell.ts';
+import { appendInput } from '../../runtime/input.ts';
+import { registry } from '../../runtime/registry.ts';
+import type { Sandbox } from '../../sandbox/port.ts';
+import type { Store } from '../../store/port.ts';
+import type { VirtualClock } from '../virtual-clock.ts';
+import { branchOff } from './branch.ts';
+import { answerTo, patiently, takesUp } from './person.ts';
+import type { Scenario } from './scenario.ts';
+import type { Watch } from './watch.ts';
+import { ALLOW_ALL, type World } from './world.ts';
 
 export type Meanwhile =
   | { readonly do: 'send'; readonly messages: readonly Note[] }
@@ -24,16 +36,98 @@ export interface Note {
 }
 
 /** What another client does. */
-export type OfAnother = Exclude<Meanwhile, { do: 'jump' | 'outage' | 'fork' }>;
+type OfAnother = Exclude<Meanwhile, { do: 'jump' | 'outage' | 'fork' }>;
 
-/** What a person who can look into the books answers. */
-export type Truth = (
-  decision: Decision,
-  s: State,
-) => { readonly answer: DecisionAnswer; readonly text: string };
+interface Options {
+  readonly act: Meanwhile | null;
+  readonly scenario: Scenario;
+  readonly clock: VirtualClock;
+  readonly world: World;
+  readonly watch: Watch;
+  readonly sandbox: () => Sandbox;
+}
+
+export class Other {
+  /** Whether it took effect. */
+  hasActed = false;
+  /** What was sent, and accepted. */
+  readonly notes: string[] = [];
+  private readonly options: Options;
+  private hasBegun = false;
+  private downUntil = 0;
+
+  constructor(options: Options) {
+    this.options = options;
+  }
+
+  /** Who stops, interrupts or breaks in wants another course than that of the clean run. */
+  get changesCourse(): boolean {
+    const { act } = this.options;
+    return act?.do === 'stop' || act?.do === 'interrupt' || (act?.do === 'send' && isUrgent(act));
+  }
+
+  get isStoreDown(): boolean {
+    return this.options.clock.monotonic() < this.downUntil;
+  }
+
+  /** Once. What is to break in comes by way of this bell; of the rest the holder reads at its next commit. */
+  act(store: Store, bell: Bell): Promise<void> | void {
+    const { act, clock, watch } = this.options;
+    const { session } = watch;
+    if (!act || !session || this.hasBegun) return;
+    this.hasBegun = true;
+    switch (act.do) {
+      case 'jump':
+        this.hasActed = true;
+        return clock.jump(act.ms);
+      case 'outage':
+        this.hasActed = true;
+        this.downUntil = clock.monotonic() + act.ms;
+        return;
+      default: {
+        const isHeard = act.do === 'send' && isUrgent(act);
+        return patiently(clock, () =>
+          this.asClient(session, act, this.portsOf(store, isHeard ? bell : localBell())),
+        );
+      }
+    }
+  }
+
+  /** On the same store, without a lease: its ports are not those of a life. */
+  private portsOf(store: Store, bell: Bell) {
+    const { scenario, clock, sandbox } = this.options;
+    const { policy = ALLOW_ALL } = scenario;
+    return { store, clock, bell, tools: registry([]), policy, sandbox: sandbox() };
+  }
+
+  private async asClient(
+    session: SessionId,
+    act: OfAnother | { readonly do: 'fork' },
+    ports: ReturnType<Other['portsOf']>,
+  ): Promise<void> {
+    const { scenario, world, watch } = this.options;
+    if (act.do === 'fork') {
+      watch.branch = await branchOff(session, ports, world);
+      this.hasActed = true;
+      return;
+    }
+    const { events } = await appendInput(session, ports, undefined, (s, now) => {
+      // A stopped session refuses, as it should; then nothing was accepted and nothing is owed.
+      if (s.lifetime.status === 'stopping' || s.lifetime.status === 'stopped') return [];
+      return commandOf(s, act, { scenario, world, session, now });
+    });
+    this.hasActed = events.length > 0;
+    for (const event of events) if (event.kind === 'message.accepted') this.notes.push(event.text);
+  }
+}
+
+interface Place extends Pick<Options, 'scenario' | 'world'> {
+  readonly session: SessionId;
+  readonly now: number;
+}
 
 /** What another client's act appends; nothing where the state takes no such act. */
-export function commandOf(s: State, act: OfAnother, person: Person, now: number): readonly EventBody[] {
+function commandOf(s: State, act: OfAnother, place: Place): readonly EventBody[] {
   switch (act.do) {
     case 'send':
       return act.messages.reduce(sent, { state: s, events: [] as readonly EventBody[] }).events;
@@ -43,26 +137,26 @@ export function commandOf(s: State, act: OfAnother, person: Person, now: number)
       return decide.pause(s, 'bob');
     case 'interrupt':
       return s.turn ? decide.interrupt(s, 'bob') : [];
-    case 'decide': {
-      const open = person.takesUp(s);
-      return open ? decided(s, open, person, now) : [];
-    }
+    case 'decide':
+      return decided(s, place);
     default:
       return unreachable(act);
   }
 }
 
 /** Nobody may have noticed yet that its time is over; then it is refused, as it should be. */
-function decided(s: State, open: Decision, { truth }: Person, now: number): readonly EventBody[] {
+function decided(s: State, place: Place): readonly EventBody[] {
+  const open = takesUp(place.scenario, s);
+  if (!open) return [];
   try {
-    return decide.answer(s, open.id, { ...truth(open, s), by: 'bob' }, now);
+    return decide.answer(s, open.id, { ...answerTo(open, s, place), by: 'bob' }, place.now);
   } catch (error) {
     if (error instanceof OutlastError && error.code === 'decision.expired') return [];
     throw error;
   }
 }
 
-export const isUrgent = ({ messages }: Extract<Meanwhile, { do: 'send' }>): boolean =>
+const isUrgent = ({ messages }: Extract<Meanwhile, { do: 'send' }>): boolean =>
   messages.some(({ when }) => when === 'now');
 
 /** One more message of another client, decided on the state that the ones before it leave. */

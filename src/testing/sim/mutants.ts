@@ -3,11 +3,11 @@
  * trusted. They stand here and in `patches.ts`, never as flags in the product.
  */
 
+import { overlaid } from '../../lib/overlaid.ts';
 import type { Commit, Store } from '../../store/port.ts';
 import type { Where } from './hunt.ts';
 import type { Mutation } from './machine.ts';
 import { SPENDERS } from './mutants/spenders.ts';
-import { wrap } from './mutants/wrap.ts';
 
 export interface Mutant {
   readonly name: string;
@@ -78,7 +78,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'forgotten starts: a start that is repeated is a new session',
     first: { scenario: 'effects side by side', mode: 'crash', near: 'store.commit' },
     mutation: () => ({
-      store: (real) => wrap(real, { commit: (commit) => real.commit({ ...commit, startKey: null }) }),
+      store: (real) => overlaid(real, { commit: (commit) => real.commit({ ...commit, startKey: null }) }),
     }),
   },
   {
@@ -93,7 +93,7 @@ export const MUTANTS: readonly Mutant[] = [
     first: { scenario: 'nobody to ask', mode: 'contend', near: 'store.commit' },
     mutation: () => ({
       store: (real) =>
-        wrap(real, {
+        overlaid(real, {
           async commit(commit) {
             const row = commit.epoch === null ? null : await real.row(commit.session);
             return real.commit(row ? { ...commit, epoch: row.epoch } : commit);
@@ -107,7 +107,7 @@ export const MUTANTS: readonly Mutant[] = [
     first: { scenario: 'effects side by side', mode: 'stop', near: 'store.commit' },
     mutation: () => ({
       store: (real) =>
-        wrap(real, {
+        overlaid(real, {
           async commit(commit) {
             const head = (await real.row(commit.session))?.head ?? 0;
             const events = commit.events.map((event, i) => ({ ...event, seq: head + 1 + i }));
@@ -123,7 +123,7 @@ function lateBlobs(): Mutation {
   let late: Commit['blobs'] = [];
   return {
     store: (real) =>
-      wrap(real, {
+      overlaid(real, {
         async commit(commit) {
           const result = await real.commit({ ...commit, blobs: late });
           if (result.status === 'committed') late = commit.blobs;
@@ -149,7 +149,7 @@ function noFsync(which: (commit: Commit) => boolean): Mutation {
       pending = null;
       if (kept) await real.commit(kept);
     };
-    return wrap(real, {
+    return overlaid(real, {
       async commit(commit) {
         if (commit.epoch === null) {
           await flush();
@@ -183,7 +183,7 @@ function noFsync(which: (commit: Commit) => boolean): Mutation {
 }
 
 function forgetKeys(store: Store): Store {
-  return wrap(store, {
+  return overlaid(store, {
     commit: (commit) =>
       store.commit({
         ...commit,

@@ -1,29 +1,163 @@
-/** The person of a run, who can look into the books: which question they take up, and what they say to it. */
+/**
+ * The person of a scenario: does its acts, one after the other, tries again what was not heard, and answers every
+ * question truthfully, since they can look into the books.
+ */
 
+import type { Budget } from '../../core/budget.ts';
+import { OutlastError } from '../../core/error.ts';
+import type { DecisionAnswer } from '../../core/event.ts';
 import type { SessionId } from '../../core/ids.ts';
 import { type Decision, findEffect, openDecisions, type State } from '../../core/state.ts';
-import type { Truth } from './meanwhile.ts';
-import type { Scenario } from './scenarios.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Outlast } from '../../runtime/runtime.ts';
+import { Branch, FORKED } from './branch.ts';
+import { NOTE } from './reply.ts';
+import type { Act, Scenario } from './scenario.ts';
+import type { Watch } from './watch.ts';
 import { type World, whatOf } from './world.ts';
 
-export interface Person {
-  /** What is taken up next: the oldest question, or the newest. */
-  takesUp(s: State): Decision | undefined;
-  readonly truth: Truth;
+/** Small heaps: the simulator makes thousands. Few deaths in a row: what comes of them is seen all the sooner. */
+const LIMITS = { heapMb: 8, crashes: 3 };
+const TOO_LATE: ReadonlySet<string> = new Set(['decision.closed', 'decision.expired']);
+
+interface Options {
+  readonly scenario: Scenario;
+  readonly clock: Clock;
+  readonly world: World;
+  readonly watch: Watch;
+  /** What somebody else does meanwhile. */
+  readonly other: { readonly changesCourse: boolean; readonly hasActed: boolean };
 }
 
-export function personOf(scenario: Scenario, world: World, session: SessionId): Person {
-  const { answer = 'yes', approves = () => true, isBackward = false } = scenario;
-  return {
-    takesUp: (s) => openDecisions(s).at(isBackward ? -1 : 0),
-    truth({ about, effect: id }, s) {
-      if (id === null) return { answer: 'answer', text: answer };
-      if (about === 'approval') {
-        const isWanted = approves(whatOf(findEffect(s, id)?.args ?? null));
-        return { answer: isWanted ? 'approve' : 'reject', text: 'as was agreed' };
+export class Person {
+  private readonly options: Options;
+
+  constructor(options: Options) {
+    this.options = options;
+  }
+
+  async perform(api: Outlast, act: Act, key: string): Promise<void> {
+    const { clock, watch, other } = this.options;
+    if (act.do === 'wait') return clock.sleep(act.ms ?? 0);
+    if (act.do === 'start') {
+      const budget = { session: (act.budget ?? {}) as Budget };
+      const asked = { message: act.text ?? '', persist: true, key, limits: LIMITS, budget };
+      watch.session = (await api.start(asked)).session;
+      return this.rest(api, watch.session, act.leavesOpen);
+    }
+    const { session } = watch;
+    if (!session) throw new Error('a scenario begins with start');
+    if (act.do === 'fork') return this.fork(api, session, key);
+    await say(api, session, act, key).catch((error: unknown) => {
+      // Somebody else has stopped it, or ended the turn; then there is nothing to say to it.
+      const isRefused = error instanceof OutlastError && error.action !== 'retry';
+      if (!(other.changesCourse && isRefused)) throw error;
+    });
+    await this.rest(api, session, act.leavesOpen);
+  }
+
+  /** Until it rests and nothing is asked any more. */
+  async rest(api: Outlast, session: SessionId, leavesOpen = false): Promise<void> {
+    const { scenario, clock, world, watch } = this.options;
+    for (;;) {
+      const now = await api.rest(session);
+      if (now === 'paused' && (await this.mayResume(session))) {
+        await api.resume(session);
+        continue;
       }
-      const stands = world.books.some(({ reference }) => reference === `${session}.${id}`);
-      return { answer: stands ? 'done' : 'not-done', text: 'looked it up' };
-    },
-  };
+      if (now !== 'awaiting_decision' || leavesOpen) return;
+      await watch.look();
+      const { state } = watch.witnessOf(session);
+      const decision = takesUp(scenario, state);
+      if (!decision) return;
+      const { answer, text } = answerTo(decision, state, { scenario, world, session });
+      await api.decide(session, decision.id, answer, text).catch((error: unknown) => {
+        // Decided by this person before the crash and not noticed, or by somebody else; or its time is over.
+        if (!(error instanceof OutlastError && TOO_LATE.has(error.code))) throw error;
+        return clock.sleep(1_000);
+      });
+    }
+  }
+
+  /** After a stop or an interruption: the session is there, with all that it knows. */
+  async takeUpAgain(api: Outlast): Promise<void> {
+    const { watch, other } = this.options;
+    const { session } = watch;
+    if (!session || !other.hasActed) return;
+    await this.rest(api, session);
+    await api.reopen(session);
+    await api.send(session, `${NOTE} are you there?`, { key: 'again' });
+    await this.rest(api, session);
+  }
+
+  /** A fork that somebody made meanwhile is left alone so far. */
+  async speakTo(api: Outlast, branch: Branch): Promise<void> {
+    if (!branch.isSpokenTo) {
+      await api.rest(branch.session);
+      await this.options.watch.look();
+      branch.rested();
+      await api.send(branch.session, FORKED, { key: 'to the fork' });
+      branch.isSpokenTo = true;
+    }
+    await this.rest(api, branch.session);
+  }
+
+  private async fork(api: Outlast, id: SessionId, key: string): Promise<void> {
+    const { watch, world } = this.options;
+    const { session, seq } = await api.fork(id, { key, message: FORKED });
+    watch.branch ??= new Branch(session, seq, world);
+    watch.branch.isSpokenTo = true;
+    await this.rest(api, session);
+  }
+
+  /** Somebody else has held it, or too many machines died; a budget that is spent is not theirs to resume. */
+  private async mayResume(session: SessionId): Promise<boolean> {
+    const { watch, other } = this.options;
+    await watch.look();
+    const { lifetime, budget } = watch.witnessOf(session).state;
+    if (lifetime.quarantine !== null) return true;
+    return other.hasActed && (lifetime.status === 'paused' || budget.exhausted === null);
+  }
+}
+
+async function say(api: Outlast, id: SessionId, act: Act, key: string): Promise<void> {
+  const { text = '', when } = act;
+  if (act.do === 'send') await api.send(id, text, { key, ...(when ? { when } : {}) });
+  else if (act.do === 'raise') {
+    const { whose, budget = {} } = act;
+    await (whose === 'owner' ? api.setOwnerBudget(budget) : api.setBudget(id, { session: budget }));
+  } else if (act.do !== 'rest' && act.do !== 'start' && act.do !== 'wait' && act.do !== 'fork')
+    await api[act.do](id);
+}
+
+/** A client does what an error tells it to do: it tries again, under the same key. */
+export async function patiently(clock: Clock, work: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof OutlastError) || error.action !== 'retry') throw error;
+      await clock.sleep(100);
+    }
+  }
+}
+
+/** What is taken up next: the oldest question, or the newest. */
+export const takesUp = ({ isBackward }: Scenario, s: State): Decision | undefined =>
+  openDecisions(s).at(isBackward ? -1 : 0);
+
+/** The truth. */
+export function answerTo(
+  { about, effect: id }: Decision,
+  s: State,
+  { scenario, world, session }: Pick<Options, 'scenario' | 'world'> & { readonly session: SessionId },
+): { readonly answer: DecisionAnswer; readonly text: string } {
+  const { answer = 'yes', approves = () => true } = scenario;
+  if (id === null) return { answer: 'answer', text: answer };
+  if (about === 'approval') {
+    const isWanted = approves(whatOf(findEffect(s, id)?.args ?? null));
+    return { answer: isWanted ? 'approve' : 'reject', text: 'as was agreed' };
+  }
+  const stands = world.books.some(({ reference }) => reference === `${session}.${id}`);
+  return { answer: stands ? 'done' : 'not-done', text: 'looked it up' };
 }

@@ -7,7 +7,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { inlineSandbox } from '../inline-sandbox.ts';
-import { shards } from '../shards.ts';
+import { type Shard, shardOf, shards, WHOLE } from '../shards.ts';
 import { catchAll } from './catch.ts';
 import { forbidAmbient } from './guard.ts';
 import { type Caught, hunt } from './hunt.ts';
@@ -16,13 +16,13 @@ import {
   crashLoop,
   type Failure,
   type LoopOptions,
-  MODES,
   pairLoop,
   type Totals,
   type Windows,
   windowLoop,
   zero,
 } from './loop.ts';
+import { MODES } from './modes.ts';
 import { MUTANTS } from './mutants.ts';
 import { PATCHES } from './patches.ts';
 import { SCENARIOS } from './scenarios.ts';
@@ -53,8 +53,8 @@ const { values } = parseArgs({
 const HELP = `npm run sim -- [options]
 
 Runs every scenario once clean, then once for each boundary and each side of it: with a crash there, with a
-machine that freezes there and goes on later or beside its successor, with somebody else who sends, stops,
-interrupts, holds, decides or forks there, and with a clock that jumps there.
+machine that freezes there and goes on later or beside its successor, with one machine after the other that dies
+there, with somebody else who sends, stops, interrupts, holds, decides or forks there, and with a clock that jumps.
 
   --json                     totals as JSON on the last line
   --full                     both sides of every boundary in every mode, also where they cannot differ
@@ -81,14 +81,10 @@ else if (values.shard !== undefined) console.log(JSON.stringify(await part(shard
 else await whole();
 
 async function whole(): Promise<void> {
-  if (values.windows) return tellWindows(await guarded({ index: 0, of: 1 }, windowLoop));
+  if (values.windows) return tellWindows(await guarded(WHOLE, windowLoop));
   if (values.mutants) return tellMutants(await catchAll(ALL, availableParallelism()));
   const isOne = values.boundary !== undefined;
-  const parts = isOne
-    ? [await part({ index: 0, of: 1 })]
-    : await shards<Part>(process.argv.slice(2), availableParallelism(), (line) =>
-        process.stderr.write(`${line}\n`),
-      );
+  const parts = isOne ? [await part(WHOLE)] : await shards<Part>();
   tellTotals(parts);
 }
 
@@ -96,10 +92,10 @@ async function whole(): Promise<void> {
 async function hunted(): Promise<Caught> {
   const mutant = ALL.find(({ name }) => name === values.mutant);
   if (!mutant) throw new Error(`there is no planted bug "${values.mutant}"`);
-  return guarded({ index: 0, of: 1 }, (options) => hunt(mutant, options));
+  return guarded(WHOLE, (options) => hunt(mutant, options));
 }
 
-async function part(shard: { index: number; of: number }): Promise<Part> {
+async function part(shard: Shard): Promise<Part> {
   return guarded(shard, (options) => {
     if (values.pairs) return pairLoop(options);
     return values.seeds === undefined ? crashLoop(options) : runSeeds(options, shard);
@@ -107,10 +103,7 @@ async function part(shard: { index: number; of: number }): Promise<Part> {
 }
 
 /** Does it while the machine's own clock, randomness and network are forbidden. */
-async function guarded<T>(
-  shard: { index: number; of: number },
-  work: (options: LoopOptions) => Promise<T>,
-): Promise<T> {
+async function guarded<T>(shard: Shard, work: (options: LoopOptions) => Promise<T>): Promise<T> {
   const sandbox = await inlineSandbox();
   const { scenario, boundary, full } = values;
   const mode = MODES.find((one) => one === values.mode);
@@ -149,7 +142,7 @@ function mutationOf(name: string | undefined): Pick<LoopOptions, 'mutation'> {
   return 'mutation' in mutant ? { mutation: mutant.mutation } : {};
 }
 
-async function runSeeds(options: LoopOptions, { index, of }: { index: number; of: number }): Promise<Part> {
+async function runSeeds(options: LoopOptions, { index, of }: Shard): Promise<Part> {
   const totals = zero();
   const failures: Failure[] = [];
   for (let i = index; i < Number(values.seeds); i += of) {
@@ -212,9 +205,4 @@ function sum(parts: readonly Totals[]): Totals {
     for (const [name, count] of Object.entries(counts)) total[name as keyof typeof counts] += count;
   }
   return total;
-}
-
-function shardOf(text: string): { index: number; of: number } {
-  const [index = 0, of = 1] = text.split('/').map(Number);
-  return { index, of };
 }

@@ -6,21 +6,16 @@
  */
 
 import { OutlastError } from '../../core/error.ts';
-import { seededEntropy } from '../../lib/entropy.ts';
+import { overlaid } from '../../lib/overlaid.ts';
 import { ModelError } from '../../models/port.ts';
-import type { Store } from '../../store/port.ts';
+import { type Dice, diceOf } from '../dice.ts';
 import type { Failure, LoopOptions, Totals } from './loop.ts';
 import { noteFindings, tally } from './loop.ts';
 import type { Mutation } from './machine.ts';
 import type { Meanwhile } from './meanwhile.ts';
+import { NOTE } from './reply.ts';
 import { run } from './run.ts';
-import { NOTE, type Scenario } from './scenarios.ts';
-
-interface Dice {
-  /** 0 ≤ n < `below`. */
-  roll(below: number): number;
-  chance(percent: number): boolean;
-}
+import type { Scenario } from './scenario.ts';
 
 /** Storms come to an end: after this many faults everything heals. */
 const FAULTS = 6;
@@ -98,18 +93,15 @@ function storm(dice: Dice): Mutation {
   let left = FAULTS;
   const strikes = (percent: number): boolean => left > 0 && dice.chance(percent) && left-- > 0;
   return {
-    store: (store: Store) =>
-      new Proxy(store, {
-        get(target, key) {
-          if (key !== 'commit') return Reflect.get(target, key);
-          return async (commit: Parameters<Store['commit']>[0]) => {
-            if (strikes(4)) throw new OutlastError('store.busy', 'The store is busy.');
-            const result = await target.commit(commit);
-            // An input is repeated by its sender, under its key; only the holder repeats a commit by itself.
-            if (commit.epoch !== null && strikes(4))
-              throw new OutlastError('store.failed', 'The answer was lost.');
-            return result;
-          };
+    store: (store) =>
+      overlaid(store, {
+        async commit(commit) {
+          if (strikes(4)) throw new OutlastError('store.busy', 'The store is busy.');
+          const result = await store.commit(commit);
+          // An input is repeated by its sender, under its key; only the holder repeats a commit by itself.
+          if (commit.epoch !== null && strikes(4))
+            throw new OutlastError('store.failed', 'The answer was lost.');
+          return result;
         },
       }),
     model: (model) => ({
@@ -119,13 +111,5 @@ function storm(dice: Dice): Mutation {
         return model.generate(request, options);
       },
     }),
-  };
-}
-
-function diceOf(seed: number): Dice {
-  const { next } = seededEntropy(seed);
-  return {
-    roll: (below) => Math.floor(next() * below),
-    chance: (percent) => next() * 100 < percent,
   };
 }

@@ -26,6 +26,8 @@ export interface World {
   readonly loseAnswers: Map<string, number>;
   /** How long the next call of a service is on its way before it is applied, whoever still waits for it. */
   readonly slow: Map<string, number>;
+  /** Images that the disk gives out as others than those that were written. */
+  readonly rotten: Set<string>;
   /** What a provider has charged, in micro-dollars; it charges whether or not its answer is heard. */
   charged: number;
   tools(): readonly Tool[];
@@ -69,6 +71,7 @@ export function world(clock: Clock): World {
     reads: 0,
     loseAnswers: new Map(),
     slow: new Map(),
+    rotten: new Set(),
     charged: 0,
     tools: () => Object.entries(SERVICES).map(([name, capability]) => serviceTool(name, capability)),
   };

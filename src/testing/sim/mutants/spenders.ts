@@ -1,9 +1,9 @@
 /** Planted bugs of money: what is spent and not counted. */
 
 import { NOTHING_SPENT } from '../../../core/budget.ts';
+import { overlaid } from '../../../lib/overlaid.ts';
 import type { Reservation } from '../../../store/port.ts';
 import type { Mutant } from '../mutants.ts';
-import { wrap } from './wrap.ts';
 
 const SCENARIO = 'a budget that ends, and is raised';
 
@@ -14,7 +14,7 @@ export const SPENDERS: readonly Mutant[] = [
     first: { scenario: SCENARIO, mode: 'crash', near: 'store.settle' },
     mutation: () => ({
       store: (real) =>
-        wrap(real, {
+        overlaid(real, {
           async reserve(asked) {
             const reserved = await real.reserve(asked);
             const usual = { ...NOTHING_SPENT, microUsd: 1_500, tokens: 1_500, steps: 1 };
@@ -33,7 +33,7 @@ export const SPENDERS: readonly Mutant[] = [
       let dead: Reservation[] = [];
       return {
         store: (real) =>
-          wrap(real, {
+          overlaid(real, {
             async reserve(asked) {
               for (const { owner, key } of dead.splice(0)) await real.settle(owner, key, NOTHING_SPENT);
               open.set(asked.key, asked);
@@ -59,7 +59,7 @@ export const SPENDERS: readonly Mutant[] = [
       const asked = new Map<string, Reservation>();
       return {
         store: (real) =>
-          wrap(real, {
+          overlaid(real, {
             async reserve(reservation) {
               asked.set(reservation.key, reservation);
               const reserved = await real.reserve(reservation);
@@ -91,7 +91,7 @@ export const SPENDERS: readonly Mutant[] = [
     first: { scenario: SCENARIO, mode: 'crash', near: 'store.settle' },
     mutation: () => ({
       store: (real) =>
-        wrap(real, {
+        overlaid(real, {
           async settle(owner, key, actual) {
             await real.settle(owner, key, actual);
             const { microUsd, tokens } = actual;

@@ -57,7 +57,7 @@ export const EFFECT_PATCHES: readonly Patch[] = [
   {
     // A commit that stood although its answer was lost is made again, and with it the fact.
     name: 'recorded twice: a settlement is written whether or not it stands already',
-    first: { seed: 79 },
+    first: { seed: 50 },
     edits: [
       {
         file: RECORD,
@@ -191,6 +191,24 @@ export const EFFECT_PATCHES: readonly Patch[] = [
         find: "return conclude(effect, { status: 'absent' }, 'person', said);",
         replace:
           "return conclude(effect, { status: 'failed', code: 'absent', message: 'It did not happen' }, 'person', said);",
+      },
+    ],
+  },
+
+  {
+    // "It never left", says the first machine, and what the second has sent is taken for unsent.
+    name: 'which one: an answer to an old sending is believed to be that of the next',
+    first: { scenario: 'a blind effect, and its answer gets lost', mode: 'overtake' },
+    edits: [
+      {
+        file: EFFECT,
+        find: 'if (isOpen && attempt === effect.attempts)',
+        replace: 'if (isOpen)',
+      },
+      {
+        file: EFFECT,
+        find: 'if (isOpen && e.attempt === effect.attempts)',
+        replace: 'if (isOpen)',
       },
     ],
   },

@@ -104,6 +104,20 @@ export const HOLDER_PATCHES: readonly Patch[] = [
     edits: [{ file: NEXT, find: "if (s.lifetime.status === 'paused')", replace: 'if (false)' }],
   },
 
+  // ── deaths ──────────────────────────────────────────────────────────────────────────────────────────────
+  {
+    // It gets ahead in each life, and is held like one that never does.
+    name: 'never forgiven: deaths are counted over all the life of a session',
+    first: { scenario: 'effects side by side', mode: 'again' },
+    edits: [
+      {
+        file: LIFETIME,
+        find: 'return s.lifetime.crashes === 0 ? s : { ...s, lifetime: { ...s.lifetime, crashes: 0 } };',
+        replace: 'return s;',
+      },
+    ],
+  },
+
   // ── lifetime ────────────────────────────────────────────────────────────────────────────────────────────
   {
     // It has left, and nobody will ever say what became of it.

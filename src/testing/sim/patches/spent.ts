@@ -14,6 +14,18 @@ export const SPENT_PATCHES: readonly Patch[] = [
     ],
   },
   {
+    // Whoever has to raise it is asked for ever, and each time it is written down.
+    name: 'restless: a turn that rests on a budget asks again at once',
+    first: { scenario: SCENARIO, mode: 'crash' },
+    edits: [
+      {
+        file: 'core/next.js',
+        find: 'if (s.budget.exhausted !== null)\n        return REST;\n    if (s.inbox',
+        replace: 'if (s.inbox',
+      },
+    ],
+  },
+  {
     // A raise is for what comes next.
     name: 'too late: a budget that is raised is for the next turn',
     first: { scenario: SCENARIO, mode: 'crash', near: 'store.reserve' },

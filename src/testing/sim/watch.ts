@@ -1,0 +1,100 @@
+/**
+ * The judge's eyes on a run: reads the log of the session, and of its fork, as they grow, with the books as they are at
+ * that moment, and says at the end what it thinks of it.
+ */
+
+import { asksAboutEffect, fewestQuestions } from '../../break/questions.ts';
+import type { Event, ForeignEvent } from '../../core/event.ts';
+import type { Owner, SessionId } from '../../core/ids.ts';
+import { decode } from '../../core/upcast.ts';
+import type { Store } from '../../store/port.ts';
+import type { VirtualClock } from '../virtual-clock.ts';
+import { type Branch, seenBy } from './branch.ts';
+import { askedInVain, type Heard } from './heard.ts';
+import { judgeBooks, judgeLedger, judgeMoney, untrueEnd, waitsInVain } from './judge.ts';
+import type { Scenario } from './scenario.ts';
+import type { Verdict } from './verdict.ts';
+import { Witness } from './witness.ts';
+import type { World } from './world.ts';
+
+export const OWNER = 'local' as Owner;
+
+interface Options {
+  readonly scenario: Scenario;
+  readonly clock: VirtualClock;
+  readonly world: World;
+  readonly store: Store;
+}
+
+export class Watch {
+  session: SessionId | null = null;
+  branch: Branch | null = null;
+  readonly witness: Witness;
+  /** One line per event: equal for equal seeds. */
+  readonly trace: string[] = [];
+  /** Answers that reached a machine, in the order in which they came. */
+  readonly heard: Heard[] = [];
+  /** When the last frozen machine went on, on the monotonic clock. */
+  thawedAt = 0;
+  private readonly options: Options;
+  /** The world without what the fork did: the original is judged as if there were none. */
+  private readonly own: World;
+  private readonly events: (Event | ForeignEvent)[] = [];
+  private looking: Promise<void> = Promise.resolve();
+
+  constructor(options: Options) {
+    this.options = options;
+    this.own = seenBy(options.world, (reference) => !reference.startsWith(`${this.branch?.session}.`));
+    this.witness = new Witness(this.own);
+  }
+
+  /** One after the other: with two lives at work both may look. */
+  look(): Promise<void> {
+    this.looking = this.looking.then(() => this.see());
+    return this.looking;
+  }
+
+  witnessOf(session: SessionId): Witness {
+    return session === this.branch?.session ? this.branch.witness : this.witness;
+  }
+
+  /** What another client has stopped or interrupted need not have been done; what was told of it is true all the same. */
+  async verdict(stuck: readonly string[], changesCourse: boolean): Promise<Verdict> {
+    await this.look();
+    const { scenario, world, store } = this.options;
+    const { branch, witness, session, events } = this;
+    const wanted = { ...scenario.wanted, ...(branch?.isSpokenTo ? branch.wanted : {}) };
+    const { duplicates, lost } = judgeBooks(wanted, world);
+    const fork = branch && session ? await branch.findings(session, store) : null;
+    return {
+      duplicates,
+      lost: changesCourse ? [] : lost,
+      untrue: [
+        ...witness.untrue,
+        ...judgeLedger(witness.state, this.own),
+        ...(changesCourse ? [] : untrueEnd(scenario, witness.state)),
+        ...(fork?.untrue ?? []),
+      ],
+      stuck,
+      broken: [...witness.broken, ...waitsInVain(witness.state), ...(fork?.broken ?? [])],
+      questions: events.filter(asksAboutEffect).length + (branch?.questions.asked ?? 0),
+      questionsMinimum: fewestQuestions(events) + (branch?.questions.fewest ?? 0),
+    };
+  }
+
+  private async see(): Promise<void> {
+    const { session, witness, events } = this;
+    if (!session) return;
+    const { store, world, clock } = this.options;
+    await this.branch?.look(store);
+    const rows = await store.read(session, events.length, 10_000);
+    const news = rows.map(decode);
+    this.trace.push(...rows.map((row) => `${row.seq} ${row.at} ${row.kind} ${row.body.length}`));
+    events.push(...news);
+    witness.committed(news);
+    witness.untrue.push(...judgeMoney(world, witness.state, await store.budget(OWNER)));
+    const { heard, thawedAt } = this;
+    const hearing = { of: session, heard, thawedAt, now: clock.monotonic() };
+    witness.untrue.push(...news.flatMap((event) => askedInVain(event, witness.state, hearing)));
+  }
+}
