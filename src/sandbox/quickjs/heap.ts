@@ -12,8 +12,7 @@
  *     each piece. So an image that was changed is refused at once, as ever. What is noticed only after is one that was
  *     packed wrongly, and memory that does not keep what is written to it: nothing has been run on it by then.
  * Q4  The copy of memory that the next delta is taken against is made after waking, before anything moves the heap
- *     (`keepBook`): who waits for the heap need not wait for it. Most of a large one is what came out of the image, as it
- *     is, and is never copied.
+ *     (`keepBook`): who waits for the heap need not wait for it.
  * Q5  What a heap that wakes has of its build alone is made ahead of the wake (`prepareHeap`), where there is time: an
  *     instance whose memory holds the beginning of the build. It serves one heap.
  */
@@ -37,7 +36,6 @@ import {
 import { type Instance, Stopped } from './instance.ts';
 import {
   addPages,
-  adoptChunks,
   areAsHashed,
   type Chunks,
   changedPages,
@@ -152,11 +150,9 @@ async function fill(
   const arriving = unpack(base);
   const unproven: number[] = [];
   const later = (await Promise.all(deltas.map(unpackWhole))).flat();
-  const begun = new Set(filled);
   const unfinished = new Set(later.flatMap(({ pages }) => pages));
   for await (const arrived of arriving) {
     addPages(memory, filled, arrived);
-    adoptChunks(book, arrived, (page) => !begun.has(page) && !unfinished.has(page));
     const finished = arrived.pages.filter((page) => !unfinished.has(page));
     if (arrived.hashes) {
       takeHashes(book, memory, arrived.pages, arrived.hashes);
