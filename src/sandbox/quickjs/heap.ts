@@ -22,6 +22,7 @@ import { assert } from '../../lib/assert.ts';
 import { canonical } from '../../lib/json.ts';
 import type { HeapChain, HeapInput, HeapStep, OpenOptions } from '../port.ts';
 import type { Build } from './build.ts';
+import { discard } from './discard.ts';
 import { blankInstance, bootEngine, type Engine, type Layout, wakeEngine } from './engine.ts';
 import type { Guard } from './guard.ts';
 import {
@@ -158,6 +159,7 @@ async function fill(
       takeHashes(book, memory, arrived.pages, arrived.hashes);
       unproven.push(...finished);
     } else hashPages(book, memory, finished);
+    discard(arrived.content);
   }
   for (const pages of later) addPages(memory, filled, pages);
   hashPages(book, memory, [...unfinished]);
