@@ -20,7 +20,7 @@
 import { OutlastError } from '../../core/error.ts';
 import { assert } from '../../lib/assert.ts';
 import { canonical } from '../../lib/json.ts';
-import type { HeapChain, HeapInput, HeapStep, OpenOptions } from '../port.ts';
+import type { HeapChain, HeapInput, HeapStep, OpenOptions, TakenImage } from '../port.ts';
 import type { Build } from './build.ts';
 import { discard } from './discard.ts';
 import { blankInstance, bootEngine, type Engine, type Layout, wakeEngine } from './engine.ts';
@@ -57,8 +57,6 @@ import { parseLastWords, parseSaid } from './wire.ts';
 
 const MIN_DELTA_BYTES = 32 * 1024;
 const MAX_DELTAS = 64;
-
-export type Image = Extract<HeapStep, { kind: 'rest' }>['image'];
 
 /** An entry of a replay: the heap moved, and only its digest is of interest. */
 export type ReplayStep =
@@ -186,7 +184,7 @@ export function replayOnHeap(heap: Heap, input: HeapInput, guard: Guard, atRest 
 }
 
 /** A base image of the heap as it stands. */
-export function baseImage(heap: Heap): Image {
+export function baseImage(heap: Heap): TakenImage {
   keepBook(heap);
   const { pages, content } = heap.build.beginning;
   const image = imageOf(heap, 'base', chunksOf(pages, content));
@@ -219,7 +217,7 @@ function move<Step>(
   }
 }
 
-function nextImage(heap: Heap): Image {
+function nextImage(heap: Heap): TakenImage {
   const { chain, book } = heap;
   if (
     chain === null ||
@@ -233,7 +231,7 @@ function nextImage(heap: Heap): Image {
   return image;
 }
 
-function imageOf(heap: Heap, form: 'base' | 'delta', against: Chunks): Image {
+function imageOf(heap: Heap, form: 'base' | 'delta', against: Chunks): TakenImage {
   const { build, engine, book } = heap;
   const memory = engine.memory();
   const pages = changedPages(against, memory);
