@@ -13,13 +13,11 @@ import type { BlobRef, SessionId } from '../core/ids.ts';
 import { headImage, type ImageChain, lineageOf, type State } from '../core/state.ts';
 import { isWorthBasing } from '../core/upkeep.ts';
 import { sha256 } from '../lib/digest.ts';
-import type { HeapInput, HeapStep, JournalEntry, LiveHeap } from '../sandbox/port.ts';
+import type { HeapChain, HeapInput, HeapStep, JournalEntry, LiveHeap, TakenImage } from '../sandbox/port.ts';
 import type { Blob } from '../store/port.ts';
 import { journalOf } from './journal.ts';
 import type { Ports } from './ports.ts';
 import { isBlobLoss, readEvents } from './read.ts';
-
-type Encoded = Extract<HeapStep, { kind: 'rest' }>['image'];
 
 export interface Opened {
   readonly rung: Rung;
@@ -90,7 +88,7 @@ export class Heaps {
   }
 
   /** Seals an image for the commit that names it. */
-  store(lineage: SessionId, image: Encoded): Based {
+  store(lineage: SessionId, image: TakenImage): Based {
     const { data, form, engine, digest } = image;
     const bytes = this.ports.sealer.seal(data, `heap:${lineage}`);
     const ref = sha256(bytes) as BlobRef;
@@ -155,11 +153,7 @@ export class Heaps {
   }
 
   /** The images of a chain, opened. */
-  async load(
-    session: SessionId,
-    s: State,
-    chain: ImageChain,
-  ): Promise<Parameters<Ports['sandbox']['restore']>[0]> {
+  async load(session: SessionId, s: State, chain: ImageChain): Promise<HeapChain> {
     const about = `heap:${lineageOf(s, session)}`;
     const images = [chain.base, ...chain.deltas];
     const parts = await Promise.all(

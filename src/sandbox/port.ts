@@ -33,11 +33,13 @@ export interface GuestCall {
   readonly args: string;
 }
 
+/** An encoded image, not yet sealed; the caller stores it and commits its reference. */
+export type TakenImage = Omit<HeapImage, 'blob' | 'bytes'> & { readonly data: Uint8Array };
+
 export type HeapStep =
   | {
       readonly kind: 'rest';
-      /** Encoded image, not yet sealed; the caller stores it and commits its reference. */
-      readonly image: Omit<HeapImage, 'blob' | 'bytes'> & { readonly data: Uint8Array };
+      readonly image: TakenImage;
       readonly calls: readonly GuestCall[];
       /** Every cell that came to its end in this step (a delivery can end a suspended one). */
       readonly ended: readonly { readonly cell: string; readonly end: CellEnd }[];
@@ -66,7 +68,7 @@ export interface LiveHeap {
   /** Applies one journal entry and runs the guest to rest. Aborts soon when `signal` does. */
   apply(input: HeapInput, signal: AbortSignal): Promise<HeapStep>;
   /** Takes a new base image of the heap as it stands. */
-  base(): Promise<Extract<HeapStep, { kind: 'rest' }>['image']>;
+  base(): Promise<TakenImage>;
   /** Frees memory and thread; resolves when they are gone. */
   close(): Promise<void>;
 }

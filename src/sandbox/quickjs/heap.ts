@@ -12,8 +12,7 @@
  *     each piece. So an image that was changed is refused at once, as ever. What is noticed only after is one that was
  *     packed wrongly, and memory that does not keep what is written to it: nothing has been run on it by then.
  * Q4  The copy of memory that the next delta is taken against is made after waking, before anything moves the heap
- *     (`keepBook`): who waits for the heap need not wait for it. Most of a large one is what came out of the image, as it
- *     is, and is never copied.
+ *     (`keepBook`): who waits for the heap need not wait for it.
  * Q5  What a heap that wakes has of its build alone is made ahead of the wake (`prepareHeap`), where there is time: an
  *     instance whose memory holds the beginning of the build. It serves one heap.
  */
@@ -21,8 +20,9 @@
 import { OutlastError } from '../../core/error.ts';
 import { assert } from '../../lib/assert.ts';
 import { canonical } from '../../lib/json.ts';
-import type { HeapChain, HeapInput, HeapStep, OpenOptions } from '../port.ts';
+import type { HeapChain, HeapInput, HeapStep, OpenOptions, TakenImage } from '../port.ts';
 import type { Build } from './build.ts';
+import { discard } from './discard.ts';
 import { blankInstance, bootEngine, type Engine, type Layout, wakeEngine } from './engine.ts';
 import type { Guard } from './guard.ts';
 import {
@@ -37,7 +37,6 @@ import {
 import { type Instance, Stopped } from './instance.ts';
 import {
   addPages,
-  adoptChunks,
   areAsHashed,
   type Chunks,
   changedPages,
@@ -58,8 +57,6 @@ import { parseLastWords, parseSaid } from './wire.ts';
 
 const MIN_DELTA_BYTES = 32 * 1024;
 const MAX_DELTAS = 64;
-
-export type Image = Extract<HeapStep, { kind: 'rest' }>['image'];
 
 /** An entry of a replay: the heap moved, and only its digest is of interest. */
 export type ReplayStep =
@@ -152,16 +149,15 @@ async function fill(
   const arriving = unpack(base);
   const unproven: number[] = [];
   const later = (await Promise.all(deltas.map(unpackWhole))).flat();
-  const begun = new Set(filled);
   const unfinished = new Set(later.flatMap(({ pages }) => pages));
   for await (const arrived of arriving) {
     addPages(memory, filled, arrived);
-    adoptChunks(book, arrived, (page) => !begun.has(page) && !unfinished.has(page));
     const finished = arrived.pages.filter((page) => !unfinished.has(page));
     if (arrived.hashes) {
       takeHashes(book, memory, arrived.pages, arrived.hashes);
       unproven.push(...finished);
     } else hashPages(book, memory, finished);
+    discard(arrived.content);
   }
   for (const pages of later) addPages(memory, filled, pages);
   hashPages(book, memory, [...unfinished]);
@@ -188,7 +184,7 @@ export function replayOnHeap(heap: Heap, input: HeapInput, guard: Guard, atRest 
 }
 
 /** A base image of the heap as it stands. */
-export function baseImage(heap: Heap): Image {
+export function baseImage(heap: Heap): TakenImage {
   keepBook(heap);
   const { pages, content } = heap.build.beginning;
   const image = imageOf(heap, 'base', chunksOf(pages, content));
@@ -221,7 +217,7 @@ function move<Step>(
   }
 }
 
-function nextImage(heap: Heap): Image {
+function nextImage(heap: Heap): TakenImage {
   const { chain, book } = heap;
   if (
     chain === null ||
@@ -235,7 +231,7 @@ function nextImage(heap: Heap): Image {
   return image;
 }
 
-function imageOf(heap: Heap, form: 'base' | 'delta', against: Chunks): Image {
+function imageOf(heap: Heap, form: 'base' | 'delta', against: Chunks): TakenImage {
   const { build, engine, book } = heap;
   const memory = engine.memory();
   const pages = changedPages(against, memory);

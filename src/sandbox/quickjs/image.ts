@@ -4,10 +4,11 @@
  * J1  The pages are the XOR against something: the beginning of the build in a base, the image before in a delta. Pages
  *     that are the same there are left out. A base also says where things lie.
  * J2  Decoding believes nothing: sizes and numbers are checked before they are used, and a bad image is `blob.forged`.
- * J3  Up to 256 pages are one stream (format 1). More are pieces that inflate side by side (format 2): a large heap wakes
- *     on all cores. Every format that was ever written is read for ever.
- * J4  A large base also has the hash of each of its pages in memory, and a checksum over each piece (format 3). So it is
- *     known to be the right image, and unpacked as it was packed, before its pages are hashed again: see Q3.
+ * J3  Up to 256 pages are one stream (format 1). More are pieces that inflate side by side, their content in planes
+ *     (format 4; in formats 2 and 3 as it is): a large heap wakes on all cores. Every format that was ever written is
+ *     read for ever.
+ * J4  A large base also has the hash of each of its pages in memory, and a checksum over each piece (formats 3 and 4).
+ *     So it is known to be the right image, and unpacked as it was packed, before its pages are hashed again: see Q3.
  */
 
 import { deflateRawSync, deflateSync, inflate, inflateRaw, inflateRawSync } from 'node:zlib';
@@ -15,12 +16,15 @@ import { OutlastError } from '../../core/error.ts';
 import { isRecord } from '../../lib/json.ts';
 import type { Layout } from './engine.ts';
 import { HELPERS, PROTOCOL } from './guest/boot.ts';
-import { HASH, PAGE } from './pages.ts';
+import { HASH, PAGE, type SomePages, words } from './pages.ts';
+import { toPlanes } from './planes.ts';
 
 const MAGIC = 0x4c54554f; // "OUTL"
 const WHOLE = 1;
 const PIECES = 2;
 const HASHED = 3;
+const PLANED = 4;
+const FORMATS: ReadonlySet<unknown> = new Set([WHOLE, PIECES, HASHED, PLANED]);
 /** Small enough that a heap of 20 MB has work for every core until the end, large enough that starting it costs little. */
 const PIECE_PAGES = 256;
 /** Pieces that are inflated while one is taken in: all cores have work, and the heap's own thread is not the last. */
@@ -40,6 +44,8 @@ export interface ImageHead {
 export interface PackedImage extends ImageHead {
   /** J4. */
   readonly isHashed: boolean;
+  /** J3. */
+  readonly isPlaned: boolean;
   readonly pieces: readonly Piece[];
 }
 
@@ -49,11 +55,7 @@ interface Piece {
   readonly data: Buffer;
 }
 
-export interface Pages {
-  /** Numbers of pages, ascending. */
-  readonly pages: readonly number[];
-  /** The content of the pages, one after the other. */
-  readonly content: Uint8Array;
+export interface Pages extends SomePages {
   /** The hashes of the pages as memory has them, one after the other; null where the image has none. */
   readonly hashes: Uint8Array | null;
 }
@@ -66,34 +68,39 @@ export interface PageSource {
 }
 
 export function encodeImage(head: ImageHead, pages: readonly number[], source: PageSource): Uint8Array {
-  const isSmall = pages.length <= PIECE_PAGES;
-  const { content, hashes } = isSmall ? { ...source, hashes: null } : source;
-  const pieces: Buffer[] = [];
-  for (let from = 0; from === 0 || from < pages.length; from += PIECE_PAGES)
-    pieces.push(pack(pages.slice(from, from + PIECE_PAGES), { content, hashes }));
-  const format = isSmall
-    ? { format: WHOLE, protocol: PROTOCOL, pages: pages.length }
-    : {
-        format: hashes ? HASHED : PIECES,
-        protocol: PROTOCOL,
-        pages: pages.length,
-        pieces: pieces.map((piece) => piece.length),
-      };
-  const json = Buffer.from(JSON.stringify({ ...format, ...head }));
+  const isLarge = pages.length > PIECE_PAGES;
+  const pieces = isLarge ? packPieces(pages, source) : [pack(pages, { ...source, hashes: null }, false)];
+  const lengths = pieces.map((piece) => piece.length);
+  const format = isLarge
+    ? { format: PLANED, isHashed: source.hashes !== null, pieces: lengths }
+    : { format: WHOLE };
+  const json = Buffer.from(JSON.stringify({ ...format, protocol: PROTOCOL, pages: pages.length, ...head }));
   const start = Buffer.alloc(8);
   start.writeUInt32LE(MAGIC, 0);
   start.writeUInt32LE(json.length, 4);
   return Buffer.concat([start, json, ...pieces]);
 }
 
+function packPieces(pages: readonly number[], source: PageSource): Buffer[] {
+  const pieces: Buffer[] = [];
+  for (let from = 0; from < pages.length; from += PIECE_PAGES)
+    pieces.push(pack(pages.slice(from, from + PIECE_PAGES), source, true));
+  return pieces;
+}
+
 /** Bytes of a page in a piece: all numbers come first, then all hashes where there are any, then the content. */
 const pageBytes = (isHashed: boolean): number => 4 + (isHashed ? HASH : 0) + PAGE;
 
-function pack(pages: readonly number[], { content, hashes }: PageSource): Buffer {
+function pack(pages: readonly number[], { content, hashes }: PageSource, isPlaned: boolean): Buffer {
   const raw = Buffer.alloc(pages.length * pageBytes(hashes !== null));
   for (const [i, page] of pages.entries()) raw.writeUInt32LE(page, i * 4);
   hashes?.(pages, raw.subarray(pages.length * 4, pages.length * (4 + HASH)));
-  content(pages, raw.subarray(-pages.length * PAGE));
+  const body = raw.subarray(raw.length - pages.length * PAGE);
+  if (isPlaned) {
+    const plain = new Uint8Array(body.length);
+    content(pages, plain);
+    toPlanes(words(plain), words(body));
+  } else content(pages, body);
   // Level 1: higher levels cost many times the time for a tenth of the size, and a delta is nearly all zeros.
   return hashes ? deflateSync(raw, { level: 1 }) : deflateRawSync(raw, { level: 1 });
 }
@@ -104,8 +111,8 @@ export function readImage(data: Uint8Array): PackedImage {
   if (bytes.length < 8 || bytes.readUInt32LE(0) !== MAGIC) throw forged('it does not begin like one');
   const end = 8 + bytes.readUInt32LE(4);
   if (end > bytes.length) throw forged('it is cut off');
-  const { head, count, pieces, isHashed } = readHead(bytes.subarray(8, end));
-  return { ...head, isHashed, pieces: cut(bytes.subarray(end), count, pieces) };
+  const { head, count, pieces, isHashed, isPlaned } = readHead(bytes.subarray(8, end));
+  return { ...head, isHashed, isPlaned, pieces: cut(bytes.subarray(end), count, pieces) };
 }
 
 /** The pages of an image, piece by piece and in order. The first pieces are begun at once. */
@@ -122,7 +129,7 @@ export function unpack(image: PackedImage): AsyncGenerator<Pages, void, void> {
 }
 
 async function* arriving(
-  { memoryBytes, pieces, isHashed }: PackedImage,
+  { memoryBytes, pieces, isHashed, isPlaned }: PackedImage,
   begun: Promise<Buffer>[],
   begin: (piece: Piece) => Promise<Buffer>,
 ): AsyncGenerator<Pages, void, void> {
@@ -143,6 +150,7 @@ async function* arriving(
     yield {
       pages,
       content: raw.subarray(content),
+      isPlaned,
       hashes: isHashed ? raw.subarray(count * 4, content) : null,
     };
   }
@@ -183,10 +191,10 @@ function readHead(bytes: Buffer): {
   /** Bytes of each piece; null for one stream. */
   readonly pieces: readonly number[] | null;
   readonly isHashed: boolean;
+  readonly isPlaned: boolean;
 } {
   const read = parse(bytes);
-  if (!isRecord(read) || (read.format !== WHOLE && read.format !== PIECES && read.format !== HASHED))
-    throw forged('its format is not known');
+  if (!isRecord(read) || !FORMATS.has(read.format)) throw forged('its format is not known');
   const { form, engine, memoryBytes, pages, protocol } = read;
   if (protocol !== PROTOCOL)
     throw new OutlastError(
@@ -199,8 +207,9 @@ function readHead(bytes: Buffer): {
     throw forged('its form is not known');
   const layout = form === 'base' ? readLayout(read.layout, memoryBytes) : null;
   const lengths = read.format === WHOLE ? null : readPieces(read.pieces, pages);
-  const isHashed = read.format === HASHED;
-  return { head: { form, engine, memoryBytes, layout }, count: pages, pieces: lengths, isHashed };
+  const isPlaned = read.format === PLANED;
+  const isHashed = read.format === HASHED || (isPlaned && read.isHashed === true);
+  return { head: { form, engine, memoryBytes, layout }, count: pages, pieces: lengths, isHashed, isPlaned };
 }
 
 function readPieces(value: unknown, pages: number): readonly number[] {

@@ -6,7 +6,7 @@
  */
 
 import { assert } from '../../lib/assert.ts';
-import type { HeapChain, HeapInput, HeapStep, LiveHeap, OpenOptions } from '../port.ts';
+import type { HeapChain, HeapStep, OpenOptions } from '../port.ts';
 import type { Build } from './build.ts';
 import { fuelGuard } from './guard.ts';
 import {
@@ -19,12 +19,9 @@ import {
   replayOnHeap,
   wakeHeap,
 } from './heap.ts';
+import type { Replayable } from './replay.ts';
 
-export interface InlineHeap extends LiveHeap {
-  replay(input: HeapInput): Promise<ReplayStep>;
-}
-
-export function createInline(build: Build, options: OpenOptions): InlineHeap {
+export function createInline(build: Build, options: OpenOptions): Replayable {
   return inlineHeap(bootHeap(build, options), options);
 }
 
@@ -32,13 +29,13 @@ export async function restoreInline(
   build: Build,
   chain: HeapChain,
   options: OpenOptions,
-): Promise<InlineHeap> {
+): Promise<Replayable> {
   const heap = await wakeHeap(build, chain);
   keepBook(heap);
   return inlineHeap(heap, options);
 }
 
-function inlineHeap(opened: Heap, { limits }: OpenOptions): InlineHeap {
+function inlineHeap(opened: Heap, { limits }: OpenOptions): Replayable {
   let heap: Heap | null = opened;
   let signal: AbortSignal | null = null;
   const guard = fuelGuard(limits.cellMs, () => signal);

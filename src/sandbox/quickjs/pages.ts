@@ -7,6 +7,7 @@
  */
 
 import { createHash, hash } from 'node:crypto';
+import { fromPlanes } from './planes.ts';
 
 export const PAGE = 4096;
 const CHUNK = 65536;
@@ -24,6 +25,15 @@ export type Chunks = readonly (Buffer | null | undefined)[];
 export interface PageBook {
   readonly chunks: (Buffer | null)[];
   hashes: Buffer;
+}
+
+/** Some pages, ascending. */
+export interface SomePages {
+  readonly pages: readonly number[];
+  /** What belongs to them, one after the other. */
+  readonly content: Uint8Array;
+  /** Whether the content stands in planes. */
+  readonly isPlaned?: boolean;
 }
 
 export const emptyBook = (): PageBook => ({ chunks: [], hashes: Buffer.alloc(0) });
@@ -81,20 +91,26 @@ export function xorChunks(chunks: Chunks, pages: readonly number[], into: Uint8A
 }
 
 /**
- * Adds the pages in `from`, one after the other, to those of memory with these numbers. `filled` names the pages that
- * are not zero so far, and learns of these: most pages of a large base are new, and those are copied at once.
+ * Adds pages to those of memory with the same numbers. `filled` names the pages that are not zero so far, and learns of
+ * these: most pages of a large base are new, and those are written at once.
  */
 export function addPages(
   memory: Uint8Array,
   filled: Set<number>,
-  { pages, content: from }: { readonly pages: readonly number[]; readonly content: Uint8Array },
+  { pages, content, isPlaned = false }: SomePages,
 ): void {
   const target = words(memory);
-  const source = words(from);
+  const source = words(content);
+  const write = (from: number, count: number, into: Int32Array, at: number) => {
+    if (isPlaned) fromPlanes(source, from * WORDS, count * WORDS, into, at);
+    else into.set(source.subarray(from * WORDS, (from + count) * WORDS), at);
+  };
+  const added = new Int32Array(WORDS);
   for (let i = 0; i < pages.length; ) {
     const page = pages[i] as number;
     if (filled.has(page)) {
-      xor(target, page * WORDS, source, i * WORDS);
+      write(i, 1, added, 0);
+      xor(target, page * WORDS, added, 0);
       i++;
       continue;
     }
@@ -102,7 +118,7 @@ export function addPages(
     const start = i;
     for (; i < pages.length && pages[i] === page + i - start && !filled.has(pages[i] as number); i++)
       filled.add(pages[i] as number);
-    memory.set(from.subarray(start * PAGE, i * PAGE), page * PAGE);
+    write(start, i - start, target, page * WORDS);
   }
 }
 
@@ -113,24 +129,6 @@ export function notePages(book: PageBook, memory: Uint8Array, pages: readonly nu
     chunkOf(book.chunks, page).set(content, (page % PER_CHUNK) * PAGE);
   }
   hashPages(book, memory, pages);
-}
-
-/**
- * Takes chunks over that lie in `from` whole, as they are: nobody else may use them after. `isFinal` says whether memory
- * has a page as it is in `from`.
- */
-export function adoptChunks(
-  book: PageBook,
-  { pages, content }: { readonly pages: readonly number[]; readonly content: Uint8Array },
-  isFinal: (page: number) => boolean,
-): void {
-  for (let i = 0; i + PER_CHUNK <= pages.length; i++) {
-    const page = pages[i] as number;
-    if (page % PER_CHUNK !== 0 || pages[i + PER_CHUNK - 1] !== page + PER_CHUNK - 1) continue;
-    if (!pages.slice(i, i + PER_CHUNK).every(isFinal)) continue;
-    book.chunks[page / PER_CHUNK] = Buffer.from(content.buffer, content.byteOffset + i * PAGE, CHUNK);
-    i += PER_CHUNK - 1;
-  }
 }
 
 /** Takes over all of memory that is not zero, 64 KiB at a time. The hashes stand already. */
@@ -195,7 +193,8 @@ export function digestOf({ hashes }: PageBook, what: string): string {
   return createHash('sha256').update(`heap 1 ${what}\n`).update(hashes).digest('hex');
 }
 
-const words = (bytes: Uint8Array) => new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
+export const words = (bytes: Uint8Array) =>
+  new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
 
 function xor(into: Int32Array, at: number, from: Int32Array, fromAt: number): void {
   for (let i = 0; i < WORDS; i++) into[at + i] = (into[at + i] as number) ^ (from[fromAt + i] as number);

@@ -9,6 +9,7 @@
 import type { HeapInput, JournalEntry, LiveHeap, ReplayResult } from '../port.ts';
 import type { ReplayStep } from './heap.ts';
 
+/** A live heap that can also go through a journal whose images exist already. */
 export interface Replayable extends LiveHeap {
   replay(input: HeapInput): Promise<ReplayStep>;
 }

@@ -3,11 +3,11 @@
  *
  * S1  New heaps get the bundled build; a heap from an image gets the build it was made with, from the shelf.
  * S2  The bundled build stands on the shelf before the first heap of it is made.
+ * S3  The limits of memory and output are the heap's own, from when it was made; the limit of time is that of opening.
  * S4  A heap is opened with the build on the shelf where there is one: that costs a tenth of making the bundled build,
  *     which a process needs for its first new heap only.
  * S5  In threads, the build that was last put on the shelf is opened when the process starts: a heap that wakes finds it
  *     open, with an instance of it in a warm thread.
- * S3  The limits of memory and output are the heap's own, from when it was made; the limit of time is that of opening.
  */
 
 import type { HeapChain, LiveHeap, OpenOptions, Sandbox } from '../port.ts';

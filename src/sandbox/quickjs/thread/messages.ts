@@ -3,9 +3,9 @@
  * the owner may say what to prepare for, which has none.
  */
 
-import type { HeapChain, HeapInput, HeapStep, OpenOptions } from '../../port.ts';
+import type { HeapChain, HeapInput, HeapStep, OpenOptions, TakenImage } from '../../port.ts';
 import type { Build } from '../build.ts';
-import type { Image, ReplayStep } from '../heap.ts';
+import type { ReplayStep } from '../heap.ts';
 
 export type Request =
   | { readonly ask: 'create'; readonly build: Build; readonly options: OpenOptions }
@@ -28,7 +28,7 @@ export type Answer =
   | { readonly say: 'opened' }
   | { readonly say: 'applied'; readonly step: HeapStep }
   | { readonly say: 'replayed'; readonly step: ReplayStep }
-  | { readonly say: 'based'; readonly image: Image }
+  | { readonly say: 'based'; readonly image: TakenImage }
   | { readonly say: 'failed'; readonly code: string | null; readonly message: string; readonly next: string };
 
 /** Words of the memory that thread and owner share, so that they can signal while the guest runs. */

@@ -9,9 +9,10 @@
 import { type ErrorCode, OutlastError } from '../../../core/error.ts';
 import type { AbortReason } from '../../../core/event.ts';
 import { assert } from '../../../lib/assert.ts';
-import type { HeapChain, HeapInput, HeapStep, LiveHeap, OpenOptions } from '../../port.ts';
+import type { HeapChain, HeapStep, OpenOptions } from '../../port.ts';
 import type { Build } from '../build.ts';
-import type { Image, ReplayStep } from '../heap.ts';
+import type { ReplayStep } from '../heap.ts';
+import type { Replayable } from '../replay.ts';
 import { type Answer, PHASE, REPLAY_PATIENCE, type Request, SHARED } from './messages.ts';
 import type { Pool, Thread } from './pool.ts';
 
@@ -22,11 +23,7 @@ const LOOK_MS = 50;
 
 type Aborted = Extract<HeapStep, { kind: 'aborted' }>;
 
-export interface RemoteHeap extends LiveHeap {
-  replay(input: HeapInput): Promise<ReplayStep>;
-}
-
-export function createRemote(pool: Pool, build: Build, options: OpenOptions): Promise<RemoteHeap> {
+export function createRemote(pool: Pool, build: Build, options: OpenOptions): Promise<Replayable> {
   return open(pool, { ask: 'create', build, options });
 }
 
@@ -35,13 +32,13 @@ export function restoreRemote(
   build: Build,
   chain: HeapChain,
   options: OpenOptions,
-): Promise<RemoteHeap> {
+): Promise<Replayable> {
   return open(pool, { ask: 'restore', build, chain, options });
 }
 
 type Opening = Extract<Request, { ask: 'create' | 'restore' }>;
 
-async function open(pool: Pool, request: Opening): Promise<RemoteHeap> {
+async function open(pool: Pool, request: Opening): Promise<Replayable> {
   const line = lineTo(pool.take());
   try {
     const opened = await line.ask(request, request.ask === 'restore' ? handedOver(request.chain) : []);
@@ -62,7 +59,7 @@ function handedOver({ parts }: HeapChain): ArrayBuffer[] {
   );
 }
 
-function remoteHeap(line: Line, cellMs: number): RemoteHeap {
+function remoteHeap(line: Line, cellMs: number): Replayable {
   const move = async <Step extends { kind: string }>(
     request: Request,
     limitMs: number,
@@ -84,7 +81,7 @@ function remoteHeap(line: Line, cellMs: number): RemoteHeap {
         assert(said.say === 'replayed', 'a thread answers what it was asked');
         return said.step;
       }),
-    async base(): Promise<Image> {
+    async base() {
       const said = await line.ask({ ask: 'base' });
       assert(said.say === 'based', 'a thread answers what it was asked');
       return said.image;
