@@ -1,8 +1,8 @@
 /** The tail of the context: the present, rendered from its slices. Volatile, so it stands last. */
 
-import { report } from '../core/report.ts';
 import { type Decision, openDecisions, type State, unknownEffects } from '../core/state.ts';
 import { oneLine } from '../lib/text.ts';
+import { report } from '../projections/report.ts';
 
 export function present(s: State): string {
   const lines = [

@@ -1,9 +1,9 @@
 // Owns: A1, A2 of approval.ts, D4 of slices/decision.ts, G4 of slices/effect.ts, and what `decide` refuses.
 import { describe, expect, it } from 'vitest';
+import { checkLog } from '../projections/invariant.ts';
 import { ALLOWED, ASKS, type Sequence, sequence } from '../testing/facts.ts';
 import { answer, type Choice } from './decide.ts';
 import { OutlastError } from './error.ts';
-import { checkLog } from './invariant.ts';
 import { next } from './next.ts';
 import { phase } from './phase.ts';
 import type { Ruling } from './policy.ts';

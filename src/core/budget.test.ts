@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { checkLog } from '../projections/invariant.ts';
+import { summarize } from '../projections/summary.ts';
 import { sequence } from '../testing/facts.ts';
 import {
   amountInWords,
@@ -11,9 +13,8 @@ import {
 } from './budget.ts';
 import { resume, ruleOf, send, setBudget } from './decide.ts';
 import type { EventBody } from './event.ts';
-import { checkLog } from './invariant.ts';
 import { next } from './next.ts';
-import { phase, summarize } from './phase.ts';
+import { phase } from './phase.ts';
 
 type Completed = Extract<EventBody, { kind: 'model.completed' }>;
 

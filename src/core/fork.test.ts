@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { checkLog } from '../projections/invariant.ts';
 import { ALLOWED, type Sequence, sequence } from '../testing/facts.ts';
 import * as decide from './decide.ts';
 import type { Event, EventBody } from './event.ts';
-import { checkLog } from './invariant.ts';
 import { next } from './next.ts';
 import { phase } from './phase.ts';
 import { isNews } from './slices/effect.ts';

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { checkLog } from '../projections/invariant.ts';
+import { residency, summarize } from '../projections/summary.ts';
 import { type Sequence, sequence } from '../testing/facts.ts';
 import type { HeapImage } from './event.ts';
-import { checkLog } from './invariant.ts';
 import { next } from './next.ts';
-import { phase, residency, summarize } from './phase.ts';
+import { phase } from './phase.ts';
 import { PARK_AFTER_MS } from './upkeep.ts';
 
 const image = (form: HeapImage['form'], bytes: number, digest = `${form} ${bytes}`): HeapImage => ({

@@ -11,8 +11,8 @@ import type { DecisionId, EffectId, Owner, SessionId } from '../core/ids.ts';
 import type { Action } from '../core/policy.ts';
 import { findEffect, openDecisions, type State } from '../core/state.ts';
 import type { Drive } from '../driver/port.ts';
-import type { Ports } from './ports.ts';
-import { eachRow } from './read.ts';
+import type { Ports } from '../loop/ports.ts';
+import { eachRow } from '../loop/read.ts';
 
 /** What an approver is asked: the exact action, and why it is asked. */
 export interface ApprovalRequest extends Omit<Action, 'costUsd'> {

@@ -6,10 +6,10 @@ import type { SessionId } from '../core/ids.ts';
 import type { Usage } from '../core/message.ts';
 import { textOf } from '../core/slices/turn.ts';
 import { lineageOf, type State } from '../core/state.ts';
+import { openFile, withFiles } from '../loop/files.ts';
+import { meteredAside } from '../loop/meter.ts';
+import type { Ports } from '../loop/ports.ts';
 import { ModelError } from '../models/port.ts';
-import { openFile, withFiles } from './files.ts';
-import { meteredAside } from './meter.ts';
-import type { Ports } from './ports.ts';
 
 export interface Asked {
   readonly answer: string;

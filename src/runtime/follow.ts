@@ -6,7 +6,7 @@
 import type { Event, ForeignEvent } from '../core/event.ts';
 import type { SessionId } from '../core/ids.ts';
 import { decode } from '../core/upcast.ts';
-import type { Ports } from './ports.ts';
+import type { Ports } from '../loop/ports.ts';
 
 /** Text while it is written: shown, never stored, and gone once its reply stands in the log. */
 export interface Whisper {

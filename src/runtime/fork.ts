@@ -10,16 +10,16 @@ import * as decide from '../core/decide.ts';
 import { OutlastError } from '../core/error.ts';
 import { fold } from '../core/evolve.ts';
 import type { Owner, SessionId } from '../core/ids.ts';
-import { summarize } from '../core/phase.ts';
 import { cutAt } from '../core/slices/fork.ts';
 import { hasFiles } from '../core/slices/turn.ts';
 import { lineageOf, type State } from '../core/state.ts';
 import { decode, encode } from '../core/upcast.ts';
 import { assert } from '../lib/assert.ts';
+import { stamp } from '../loop/input.ts';
+import type { Ports } from '../loop/ports.ts';
+import { readBlob, readEvents, readRows } from '../loop/read.ts';
+import { summarize } from '../projections/summary.ts';
 import type { Blob } from '../store/port.ts';
-import { stamp } from './input.ts';
-import type { Ports } from './ports.ts';
-import { readBlob, readEvents, readRows } from './read.ts';
 
 export interface ForkRequest {
   /** The last event that the fork shares; by default the newest. */

@@ -3,12 +3,12 @@
  * logs: the index says in which sessions something waits, and their folds say what.
  */
 
-import { type Awaiting, awaiting } from '../core/awaiting.ts';
 import type { Owner, SessionId } from '../core/ids.ts';
 import type { State } from '../core/state.ts';
+import type { Ports } from '../loop/ports.ts';
+import { eachRow } from '../loop/read.ts';
+import { type Awaiting, awaiting } from '../projections/awaiting.ts';
 import type { Row } from '../store/port.ts';
-import type { Ports } from './ports.ts';
-import { eachRow } from './read.ts';
 
 export interface InboxItem extends Awaiting {
   readonly session: SessionId;

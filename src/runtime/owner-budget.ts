@@ -3,8 +3,8 @@
 import { type BudgetChange, changed } from '../core/budget.ts';
 import { checkLimits } from '../core/decide.ts';
 import type { Owner, SessionId } from '../core/ids.ts';
+import { eachRow } from '../loop/read.ts';
 import type { OwnerBudget, Store } from '../store/port.ts';
-import { eachRow } from './read.ts';
 
 /**
  * The new limits, first; then every session that rests tries again. Whoever repeats the call after a crash in between

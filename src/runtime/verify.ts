@@ -6,12 +6,12 @@
 import { OutlastError } from '../core/error.ts';
 import { fold } from '../core/evolve.ts';
 import type { SessionId } from '../core/ids.ts';
-import { checkLog, type Violation } from '../core/invariant.ts';
 import { headImage, type State } from '../core/state.ts';
-import { each, Heaps, optionsOf } from './heaps.ts';
-import { journalOf } from './journal.ts';
-import type { Ports } from './ports.ts';
-import { readEvents } from './read.ts';
+import { each, Heaps, optionsOf } from '../loop/heaps.ts';
+import { journalOf } from '../loop/journal.ts';
+import type { Ports } from '../loop/ports.ts';
+import { readEvents } from '../loop/read.ts';
+import { checkLog, type Violation } from '../projections/invariant.ts';
 
 export interface Verification {
   readonly events: number;

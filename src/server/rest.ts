@@ -4,7 +4,7 @@
  */
 
 import { OutlastError } from '../core/error.ts';
-import type { Inspection } from '../runtime/inspect.ts';
+import type { Inspection } from '../projections/inspection.ts';
 import type { Sessions } from '../runtime/runtime.ts';
 
 export async function atRest(

@@ -13,7 +13,7 @@
 
 import type { Amounts, Budget, Budgets, Exhaustion, Spent } from '../core/budget.ts';
 import type { BlobRef, Owner, SessionId } from '../core/ids.ts';
-import type { Summary } from '../core/phase.ts';
+import type { Summary } from '../projections/summary.ts';
 
 /** An event as stored: the body is JSON text, so that unknown kinds and versions survive untouched. */
 export interface StoredEvent {
@@ -30,7 +30,7 @@ export interface Blob {
   readonly bytes: Uint8Array;
 }
 
-export type { Summary } from '../core/phase.ts';
+export type { Summary } from '../projections/summary.ts';
 
 export interface Row extends Summary {
   readonly id: SessionId;

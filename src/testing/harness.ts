@@ -13,7 +13,6 @@ import type { Capability } from '../core/capability.ts';
 import type { Event, ForeignEvent, Limits } from '../core/event.ts';
 import { fold } from '../core/evolve.ts';
 import type { Owner, SessionId } from '../core/ids.ts';
-import { checkLog } from '../core/invariant.ts';
 import type { ModelRequest } from '../core/message.ts';
 import { type Phase, phase } from '../core/phase.ts';
 import type { Policy } from '../core/policy.ts';
@@ -23,6 +22,9 @@ import { leaseDriver } from '../driver/leases.ts';
 import { seededEntropy } from '../lib/entropy.ts';
 import { overlaid } from '../lib/overlaid.ts';
 import { openSeal } from '../lib/seal.ts';
+import { localBell } from '../loop/bell.ts';
+import type { Ports } from '../loop/ports.ts';
+import { registry } from '../loop/registry.ts';
 import { toCall } from '../models/ai-sdk/prompt.ts';
 import {
   type GenerateOptions,
@@ -31,10 +33,8 @@ import {
   type ModelReply,
   type Prices,
 } from '../models/port.ts';
+import { checkLog } from '../projections/invariant.ts';
 import type { Approver } from '../runtime/approver.ts';
-import { localBell } from '../runtime/bell.ts';
-import type { Ports } from '../runtime/ports.ts';
-import { registry } from '../runtime/registry.ts';
 import { type Outlast, outlast, type StartRequest } from '../runtime/runtime.ts';
 import type { Sandbox } from '../sandbox/port.ts';
 import { type MemoryStore, memoryStore } from '../store/memory.ts';

@@ -3,9 +3,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { fold } from '../../src/core/evolve.ts';
-import { checkLog } from '../../src/core/invariant.ts';
 import { phase } from '../../src/core/phase.ts';
 import { decode, type LogRow } from '../../src/core/upcast.ts';
+import { checkLog } from '../../src/projections/invariant.ts';
 
 const FOLDER = new URL('.', import.meta.url);
 

@@ -66,3 +66,23 @@ it('a one-shot task is not completed while its code is still to go on; a task th
   expect(await h.api.inspect(once)).toMatchObject({ wakesAt: null });
   expect(await events(h, once, 'timer.fired')).toHaveLength(1);
 });
+
+it.each([
+  ['an answer', "tools.look({ what: 'x' }).then(() => { for (;;) console.log('more and more') }); 'started'"],
+  ['a timer', "setTimeout(() => { for (;;) console.log('more and more') }, 60_000); 'started'"],
+])(
+  'code in the background that runs away on %s is aborted once, and is not let in again',
+  async (_what, source) => {
+    const h = given({
+      sandbox,
+      model: (request) => (results(request).length > 0 ? say('started') : calls(['code', { source }])),
+    });
+    const id = await h.start('tell me');
+    await h.rest(id);
+    await h.pass(300_000);
+
+    expect(await events(h, id, 'cell.aborted')).toMatchObject([{ cell: 'c1', reason: 'output' }]);
+    expect(await h.api.inspect(id)).toMatchObject({ phase: 'awaiting_input', wakesAt: null });
+    expect((await h.state(id)).heap.pending).toEqual([]);
+  },
+);

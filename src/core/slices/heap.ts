@@ -85,8 +85,8 @@ export function cellAborted(s: State, e: EventOf<'cell.aborted'>): State {
     return answerCall(quiet, call, { status: 'failed', text: text + printed });
   }
   // A delivery outside a running cell ran away: the heap before that delivery stays, the promise never settles.
-  const first = nextDelivery(s.heap.pending);
-  const dropped = s.heap.pending.filter((call) => call !== first);
+  const first = nextDelivery(s.heap.pending)?.guestCall;
+  const dropped = s.heap.pending.filter(({ guestCall }) => guestCall !== first);
   const gone = { ...s, heap: { ...s.heap, pending: dropped, opened: null } };
   return s.heap.suspended.some((cell) => cell.id === e.cell)
     ? endCell(gone, e.cell, { status: 'failed', text }, e)

@@ -9,7 +9,7 @@ import { DEFAULT_LIMITS, type LiveObject } from '../../core/event.ts';
 import type { CallId } from '../../core/ids.ts';
 import type { CallResult, ModelRequest, Part } from '../../core/message.ts';
 import type { Item, State } from '../../core/state.ts';
-import { registry } from '../../runtime/registry.ts';
+import { registry } from '../../loop/registry.ts';
 import type { GuestCall, HeapInput, LiveHeap } from '../../sandbox/port.ts';
 import { memoryShelf, quickjsSandbox } from '../../sandbox/quickjs/sandbox.ts';
 import { startBilling } from '../../services/billing/server.ts';

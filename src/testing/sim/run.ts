@@ -5,8 +5,8 @@
 
 import { OutlastError } from '../../core/error.ts';
 import { seededEntropy } from '../../lib/entropy.ts';
+import { type Bell, localBell } from '../../loop/bell.ts';
 import type { Prices } from '../../models/port.ts';
-import { type Bell, localBell } from '../../runtime/bell.ts';
 import type { Outlast } from '../../runtime/runtime.ts';
 import type { Sandbox } from '../../sandbox/port.ts';
 import { memoryStore } from '../../store/memory.ts';

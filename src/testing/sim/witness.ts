@@ -5,8 +5,8 @@
 
 import type { Event, EventOf, ForeignEvent } from '../../core/event.ts';
 import { evolve, initialState } from '../../core/evolve.ts';
-import { InvariantChecker } from '../../core/invariant.ts';
 import { type State, unknownEffects } from '../../core/state.ts';
+import { InvariantChecker } from '../../projections/invariant.ts';
 import { SERVICES, type World } from './world.ts';
 
 export class Witness {

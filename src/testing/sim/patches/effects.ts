@@ -6,7 +6,7 @@ const NEXT = 'core/next.js';
 const RESOLVE = 'core/resolve.js';
 const DECIDE = 'core/decide.js';
 const EFFECT = 'core/slices/effect.js';
-const RECORD = 'runtime/record.js';
+const RECORD = 'loop/record.js';
 
 export const EFFECT_PATCHES: readonly Patch[] = [
   // ── the dispatch mark ───────────────────────────────────────────────────────────────────────────────────
@@ -40,7 +40,7 @@ export const EFFECT_PATCHES: readonly Patch[] = [
     first: { scenario: 'a blind effect', mode: 'freeze', near: 'store.commit' },
     edits: [
       {
-        file: 'runtime/perform.js',
+        file: 'loop/perform.js',
         find: 'if (by.ports.clock.monotonic() >= by.leaseEnds())',
         replace: 'if (false)',
       },
@@ -50,7 +50,7 @@ export const EFFECT_PATCHES: readonly Patch[] = [
     // Services that know the newest epoch of a session refuse older ones; they must be told the true one.
     name: 'same epoch for all: services are told nothing by which to refuse a frozen holder',
     first: { scenario: 'effects side by side', mode: 'freeze', near: 'mail.run' },
-    edits: [{ file: 'runtime/perform.js', find: 'epoch: by.epoch,', replace: 'epoch: 1,' }],
+    edits: [{ file: 'loop/perform.js', find: 'epoch: by.epoch,', replace: 'epoch: 1,' }],
   },
 
   // ── settlements ─────────────────────────────────────────────────────────────────────────────────────────
@@ -73,7 +73,7 @@ export const EFFECT_PATCHES: readonly Patch[] = [
     first: { scenario: 'answers that get lost' },
     edits: [
       {
-        file: 'runtime/perform.js',
+        file: 'loop/perform.js',
         find: 'const reason = limit.aborted ?',
         replace:
           "if (limit.aborted)\n                return { status: 'failed', code: 'timeout', message: 'no answer in time' };\n            const reason = limit.aborted ?",
@@ -114,7 +114,7 @@ export const EFFECT_PATCHES: readonly Patch[] = [
       { file: RESOLVE, find: 'return now < kept &&', replace: 'return' },
       // The last look would still hold it back.
       {
-        file: 'runtime/perform.js',
+        file: 'loop/perform.js',
         find: 'attempt > 1 && by.ports.clock.now() >= keyEnds(effect)',
         replace: 'false',
       },

@@ -18,7 +18,7 @@ export const FORK_PATCHES: readonly Patch[] = [
     first: { scenario: WAITING },
     edits: [
       {
-        file: 'runtime/perform.js',
+        file: 'loop/perform.js',
         find: 'async function runEffect(s, call, by, halt) {',
         replace:
           'async function runEffect(s, call, by, halt) {\n    by = { ...by, session: s.fork?.lineage ?? by.session };',

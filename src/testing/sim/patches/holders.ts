@@ -4,9 +4,9 @@ import type { Patch } from '../patches.ts';
 
 const NEXT = 'core/next.js';
 const LIFETIME = 'core/slices/lifetime.js';
-const ACTOR = 'runtime/actor.js';
-const RECORD = 'runtime/record.js';
-const LOG = 'runtime/log.js';
+const ACTOR = 'loop/actor.js';
+const RECORD = 'loop/record.js';
+const LOG = 'loop/log.js';
 
 export const HOLDER_PATCHES: readonly Patch[] = [
   // ── leases and fencing ──────────────────────────────────────────────────────────────────────────────────
@@ -48,9 +48,7 @@ export const HOLDER_PATCHES: readonly Patch[] = [
     // An answer that comes with the next drive of this process needs nobody to ask.
     name: 'leftovers: answers that came in while the store was down are forgotten',
     first: { scenario: 'a blind effect', mode: 'outage' },
-    edits: [
-      { file: 'runtime/leftovers.js', find: 'if (leftover.results.length === 0)', replace: 'if (true)' },
-    ],
+    edits: [{ file: 'loop/leftovers.js', find: 'if (leftover.results.length === 0)', replace: 'if (true)' }],
   },
 
   // ── heads ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -73,7 +71,7 @@ export const HOLDER_PATCHES: readonly Patch[] = [
     first: { scenario: 'a question, then a nap', mode: 'decide', near: 'store.commit' },
     edits: [
       {
-        file: 'runtime/input.js',
+        file: 'loop/input.js',
         find: 'const bodies = decide(log.state, now);',
         replace: 'const bodies = (log.decided ??= decide(log.state, now));',
       },

@@ -6,8 +6,8 @@ const NEXT = 'core/next.js';
 const HEAP = 'core/slices/heap.js';
 const INBOX = 'core/slices/inbox.js';
 const LIFETIME = 'core/slices/lifetime.js';
-const RECORD = 'runtime/record.js';
-const HEAPS = 'runtime/heaps.js';
+const RECORD = 'loop/record.js';
+const HEAPS = 'loop/heaps.js';
 
 export const WORK_PATCHES: readonly Patch[] = [
   // ── the inbox ───────────────────────────────────────────────────────────────────────────────────────────

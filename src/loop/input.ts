@@ -3,10 +3,10 @@
 import { AUTHORITY, type Event, type EventBody } from '../core/event.ts';
 import { append } from '../core/evolve.ts';
 import type { SessionId } from '../core/ids.ts';
-import { summarize } from '../core/phase.ts';
 import type { State } from '../core/state.ts';
 import { encode } from '../core/upcast.ts';
 import { assert } from '../lib/assert.ts';
+import { summarize } from '../projections/summary.ts';
 import type { Blob } from '../store/port.ts';
 import { Log, type LogPorts } from './log.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { present } from '../context/tail.ts';
+import { claims } from '../core/claims.ts';
+import { next } from '../core/next.ts';
 import { type Sequence, sequence } from '../testing/facts.ts';
-import { claims } from './claims.ts';
-import { next } from './next.ts';
 import { report } from './report.ts';
 
 const BLIND = { kind: 'blind' } as const;

@@ -3,8 +3,8 @@
  * of a log that somebody has. Each statement has a name that reports and tests use.
  */
 
-import type { Event, ForeignEvent, Origin } from './event.ts';
-import type { Verdict } from './policy.ts';
+import type { Event, ForeignEvent, Origin } from '../core/event.ts';
+import type { Verdict } from '../core/policy.ts';
 
 export interface Violation {
   readonly invariant: string;

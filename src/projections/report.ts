@@ -7,9 +7,9 @@
  * P2  Nothing that was lost is left out: a reply cut short, a cell that runs again, live objects by name.
  */
 
+import type { EffectId } from '../core/ids.ts';
+import { type Effect, isUnknown, type Loss, openDecisions, type State } from '../core/state.ts';
 import { unreachable } from '../lib/assert.ts';
-import type { EffectId } from './ids.ts';
-import { type Effect, isUnknown, type Loss, openDecisions, type State } from './state.ts';
 
 export type Fate = 'survived' | 'rebuilt' | 're-observed' | 'unknown' | 'lost';
 

@@ -6,12 +6,12 @@
  * W2  It is derived from the log like all else: whoever comes late sees the same.
  */
 
+import { type Exhaustion, exhaustionInWords, spentInWords } from '../core/budget.ts';
+import type { DecisionAnswer, DecisionSubject } from '../core/event.ts';
+import type { EffectId } from '../core/ids.ts';
+import { type Decision, findEffect, openDecisions, type State } from '../core/state.ts';
 import { unreachable } from '../lib/assert.ts';
 import type { Json } from '../lib/json.ts';
-import { type Exhaustion, exhaustionInWords, spentInWords } from './budget.ts';
-import type { DecisionAnswer, DecisionSubject } from './event.ts';
-import type { EffectId } from './ids.ts';
-import { type Decision, findEffect, openDecisions, type State } from './state.ts';
 
 export interface Awaiting {
   /** The decision; `resume` where the answer is to resume the session. */

@@ -5,7 +5,7 @@ import type { Capability } from '../core/capability.ts';
 import type { DecisionSubject } from '../core/event.ts';
 import type { SessionId } from '../core/ids.ts';
 import { STOP_GRACE_MS } from '../core/next.ts';
-import { type Phase, phase, type Residency, residency } from '../core/phase.ts';
+import { type Phase, phase } from '../core/phase.ts';
 import {
   type Decision,
   type Effect,
@@ -16,6 +16,7 @@ import {
   type State,
 } from '../core/state.ts';
 import type { Json } from '../lib/json.ts';
+import { type Residency, residency } from './summary.ts';
 
 export interface Inspection {
   readonly id: SessionId;
