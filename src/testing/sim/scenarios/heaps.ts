@@ -92,6 +92,25 @@ export const HEAPS: readonly Scenario[] = [
     },
   },
   {
+    name: 'code in the background that runs away',
+    modes: ['crash', 'contend', 'pause'],
+    acts: [
+      { do: 'start', text: 'arm' },
+      { do: 'send', text: 'what is it now' },
+    ],
+    wanted: { 'pay: behind': 1 },
+    says: 'n is 1',
+    reply(request) {
+      const { instructions, results } = read(request);
+      const work = [
+        [`let n = 1; tools.pay({ what: 'behind' }).then(() => { n = 2; ${ON_AND_ON} }); 'armed'`],
+        ["'n is ' + n"],
+      ];
+      const source = work[instructions.length - 1]?.[results.length];
+      return source === undefined ? say(results.at(-1)?.text ?? '') : cell(source);
+    },
+  },
+  {
     name: 'parked and woken',
     acts: [
       { do: 'start', text: 'load' },
