@@ -25,7 +25,13 @@ import { type Metered, metered } from './meter.ts';
 import type { Ports } from './ports.ts';
 
 export type Performed =
-  | { readonly do: 'generate'; readonly call: Of<'generate'>; readonly came: Metered }
+  | {
+      readonly do: 'generate';
+      readonly call: Of<'generate'>;
+      readonly came: Metered;
+      /** What its budget was when it was asked for. */
+      readonly budget: State['budget'];
+    }
   | { readonly do: 'call'; readonly call: Of<'call'>; readonly outcome: Outcome | Unsent }
   | { readonly do: 'query'; readonly call: Of<'query'>; readonly finding: Finding }
   | { readonly do: 'audit'; readonly call: Of<'audit'>; readonly audit: Audit }
@@ -60,7 +66,7 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
     by.heaps.apply(by.session, s, inputOf(s, { moved }), halt.signal);
   switch (call.do) {
     case 'generate':
-      return { do: 'generate', call, came: await generate(s, call, by, halt) };
+      return { do: 'generate', call, came: await generate(s, call, by, halt), budget: s.budget };
     case 'call':
       return { do: 'call', call, outcome: await runEffect(s, call, by, halt) };
     case 'query':

@@ -52,7 +52,11 @@ export function record(performed: Performed, s: State, by: Performer): Facts {
   }
 }
 
-function replied({ call, came }: Extract<Performed, { do: 'generate' }>, s: State, by: Performer): Facts {
+function replied(
+  { call, came, budget }: Extract<Performed, { do: 'generate' }>,
+  s: State,
+  by: Performer,
+): Facts {
   const { turn, step, attempt } = call;
   const current =
     s.turn?.number === turn &&
@@ -61,13 +65,16 @@ function replied({ call, came }: Extract<Performed, { do: 'generate' }>, s: Stat
     s.turn.step.attempt === attempt;
   if ('exhausted' in came) {
     const rests = { kind: 'budget.exhausted', turn, step, ...came.exhausted, cut: null } as const;
-    return current ? { events: [rests] } : NOTHING;
+    // A budget that has changed since was raised, or rests already: then it is asked again, or it need not be.
+    return current && s.budget === budget ? { events: [rests] } : NOTHING;
   }
   const { reply, cost, ms, cut } = came;
   if (!(reply instanceof ModelError)) {
     if (!current) return NOTHING;
     const { finish, usage } = reply;
     if (cut !== null) {
+      // It cost something whatever the budget is by now; it is written down once.
+      if (s.budget.spent.steps > budget.spent.steps) return NOTHING;
       return { events: [{ kind: 'budget.exhausted', turn, step, ...cut, cut: { usage, cost, ms } }] };
     }
     const { parts, blobs } = partsOf(reply, s, by);

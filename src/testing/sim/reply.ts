@@ -71,3 +71,12 @@ export const endOfCell = ({ messages }: ModelRequest): string | null =>
 
 export const allResults = ({ messages }: ModelRequest): ReturnType<typeof read>['results'] =>
   messages.flatMap((message) => (message.role === 'tool' ? message.results : []));
+
+/** For each message the cells that it takes, one after the other; then the last result is what is said. */
+export const cells =
+  (work: readonly (readonly string[])[]) =>
+  (request: ModelRequest): ModelReply => {
+    const { instructions, results } = read(request);
+    const source = work[instructions.length - 1]?.[results.length];
+    return source === undefined ? say(results.at(-1)?.text ?? '') : cell(source);
+  };

@@ -6,6 +6,7 @@
  */
 
 import { OutlastError } from '../../core/error.ts';
+import { DEFAULT_LIMITS } from '../../core/event.ts';
 import { overlaid } from '../../lib/overlaid.ts';
 import { ModelError } from '../../models/port.ts';
 import { type Dice, diceOf } from '../dice.ts';
@@ -19,6 +20,8 @@ import type { Scenario } from './scenario.ts';
 
 /** Storms come to an end: after this many faults everything heals. */
 const FAULTS = 6;
+/** A turn that met one more would end with that, in plain words: true, and another end. */
+const OVERLOADS = DEFAULT_LIMITS.modelAttempts - 1;
 
 export async function seedRun(
   seed: number,
@@ -91,6 +94,7 @@ function meanwhileOf(dice: Dice, seed: number): Meanwhile {
 /** A store that refuses, or commits and does not say so; a provider that is overloaded. */
 function storm(dice: Dice): Mutation {
   let left = FAULTS;
+  let overloads = OVERLOADS;
   const strikes = (percent: number): boolean => left > 0 && dice.chance(percent) && left-- > 0;
   return {
     store: (store) =>
@@ -107,7 +111,10 @@ function storm(dice: Dice): Mutation {
     model: (model) => ({
       ...model,
       async generate(request, options) {
-        if (strikes(15)) throw new ModelError('overloaded', 'The provider is overloaded.', { retry: true });
+        if (overloads > 0 && strikes(15)) {
+          overloads--;
+          throw new ModelError('overloaded', 'The provider is overloaded.', { retry: true });
+        }
         return model.generate(request, options);
       },
     }),

@@ -1,7 +1,7 @@
 /** What code keeps: variables, open promises, and heaps that come back. */
 
 import { PARK_AFTER_MS } from '../../../core/upkeep.ts';
-import { cell, endOfCell, read, say } from '../reply.ts';
+import { cell, cells, endOfCell, read, say } from '../reply.ts';
 import type { Scenario } from '../scenario.ts';
 
 /** Code that is aborted, for its output. */
@@ -41,16 +41,13 @@ export const HEAPS: readonly Scenario[] = [
     ],
     wanted: { 'pay: once': 1 },
     says: 'it was 42',
-    reply(request) {
-      const { instructions, results } = read(request);
-      if (instructions.length === 1) {
-        return results.length === 0
-          ? cell(`class Secret { #v = 42; get v() { return this.#v; } }
-              const secret = new Secret(); await tools.pay({ what: 'once' }); 'ok'`)
-          : say('kept');
-      }
-      return results.length === 0 ? cell("'it was ' + secret.v") : say(results[0]?.text ?? '');
-    },
+    reply: cells([
+      [
+        `class Secret { #v = 42; get v() { return this.#v; } }
+         const secret = new Secret(); await tools.pay({ what: 'once' }); 'ok'`,
+      ],
+      ["'it was ' + secret.v"],
+    ]),
   },
   {
     name: 'an image in place of another',
@@ -64,15 +61,10 @@ export const HEAPS: readonly Scenario[] = [
     ],
     wanted: { 'pay: once': 1 },
     says: 'it was 42',
-    reply(request) {
-      const { instructions, results } = read(request);
-      const work = [
-        ["let kept = 40; await tools.pay({ what: 'once' }); kept += 1; kept", 'kept += 1; kept'],
-        ["'it was ' + kept"],
-      ];
-      const source = work[instructions.length - 1]?.[results.length];
-      return source === undefined ? say(results.at(-1)?.text ?? '') : cell(source);
-    },
+    reply: cells([
+      ["let kept = 40; await tools.pay({ what: 'once' }); kept += 1; kept", 'kept += 1; kept'],
+      ["'it was ' + kept"],
+    ]),
   },
   {
     name: 'a cell that is taken back',
@@ -80,16 +72,13 @@ export const HEAPS: readonly Scenario[] = [
     acts: [{ do: 'start', text: 'work' }],
     wanted: { 'pay: while it ran': 1 },
     says: 'n is 1',
-    reply(request) {
-      const { results } = read(request);
-      const work = [
+    reply: cells([
+      [
         'let n = 1; n',
         `n = 2; await tools.pay({ what: 'while it ran' }); n = 3; ${ON_AND_ON}`,
         "'n is ' + n",
-      ];
-      const source = work[results.length];
-      return source === undefined ? say(results.at(-1)?.text ?? '') : cell(source);
-    },
+      ],
+    ]),
   },
   {
     name: 'code in the background that runs away',
@@ -100,15 +89,10 @@ export const HEAPS: readonly Scenario[] = [
     ],
     wanted: { 'pay: behind': 1 },
     says: 'n is 1',
-    reply(request) {
-      const { instructions, results } = read(request);
-      const work = [
-        [`let n = 1; tools.pay({ what: 'behind' }).then(() => { n = 2; ${ON_AND_ON} }); 'armed'`],
-        ["'n is ' + n"],
-      ];
-      const source = work[instructions.length - 1]?.[results.length];
-      return source === undefined ? say(results.at(-1)?.text ?? '') : cell(source);
-    },
+    reply: cells([
+      [`let n = 1; tools.pay({ what: 'behind' }).then(() => { n = 2; ${ON_AND_ON} }); 'armed'`],
+      ["'n is ' + n"],
+    ]),
   },
   {
     name: 'parked and woken',
@@ -120,22 +104,17 @@ export const HEAPS: readonly Scenario[] = [
     ],
     wanted: { 'pay: rows': 1, 'mail: sum': 1 },
     says: 'still 42 of 5200',
-    reply(request) {
-      const { instructions, results } = read(request);
-      const work = [
-        // Small first, and much in the last move: that outgrows the base, and a new one is taken at rest.
-        [
-          `function* g() { yield 41; yield 42; } const it = g(); it.next().value`,
-          `await tools.pay({ what: 'rows' });
+    reply: cells([
+      // Small first, and much in the last move: that outgrows the base, and a new one is taken at rest.
+      [
+        `function* g() { yield 41; yield 42; } const it = g(); it.next().value`,
+        `await tools.pay({ what: 'rows' });
            const rows = Array.from({ length: 5_000 }, Math.random); rows.length`,
-        ],
-        // Too little for a new base at rest, enough for one when it is parked.
-        ['rows.push(...Array.from({ length: 200 }, Math.random)); rows.length'],
-        [`await tools.mail({ what: 'sum' }); 'still ' + it.next().value + ' of ' + rows.length`],
-      ];
-      const source = work[instructions.length - 1]?.[results.length];
-      return source === undefined ? say(results.at(-1)?.text ?? '') : cell(source);
-    },
+      ],
+      // Too little for a new base at rest, enough for one when it is parked.
+      ['rows.push(...Array.from({ length: 200 }, Math.random)); rows.length'],
+      [`await tools.mail({ what: 'sum' }); 'still ' + it.next().value + ' of ' + rows.length`],
+    ]),
   },
   {
     name: 'a cell over several awaits',
