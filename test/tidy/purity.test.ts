@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { finding, sourceFiles } from './files.ts';
 import { calls, references } from './syntax.ts';
 
-const rooms = /^src\/(core|context|runtime|driver)\//;
+const rooms = /^src\/(core|projections|context|loop|runtime|driver)\//;
 
 const instead: ReadonlyMap<string, string> = new Map([
   ...['Date.now', 'new Date', 'Date', 'performance.now'].map((name) => [name, 'the clock'] as const),
