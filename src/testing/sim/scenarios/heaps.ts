@@ -7,6 +7,18 @@ import type { Scenario } from '../scenario.ts';
 /** Code that is aborted, for its output. */
 const ON_AND_ON = "for (;;) console.log('on and on '.repeat(1_000));";
 
+/** Something is kept, the memory goes, and it is asked for. */
+const REMEMBERED = {
+  acts: [
+    { do: 'start', text: 'remember' },
+    { do: 'stop' },
+    { do: 'reopen' },
+    { do: 'send', text: 'what was it' },
+  ],
+  wanted: { 'pay: once': 1 },
+  says: 'it was 42',
+} as const;
+
 export const HEAPS: readonly Scenario[] = [
   {
     name: 'two cells in one heap',
@@ -33,14 +45,7 @@ export const HEAPS: readonly Scenario[] = [
   },
   {
     name: 'stop and reopen',
-    acts: [
-      { do: 'start', text: 'remember' },
-      { do: 'stop' },
-      { do: 'reopen' },
-      { do: 'send', text: 'what was it' },
-    ],
-    wanted: { 'pay: once': 1 },
-    says: 'it was 42',
+    ...REMEMBERED,
     reply: cells([
       [
         `class Secret { #v = 42; get v() { return this.#v; } }
@@ -53,14 +58,7 @@ export const HEAPS: readonly Scenario[] = [
     name: 'an image in place of another',
     modes: ['crash', 'freeze'],
     rots: true,
-    acts: [
-      { do: 'start', text: 'remember' },
-      { do: 'stop' },
-      { do: 'reopen' },
-      { do: 'send', text: 'what was it' },
-    ],
-    wanted: { 'pay: once': 1 },
-    says: 'it was 42',
+    ...REMEMBERED,
     reply: cells([
       ["let kept = 40; await tools.pay({ what: 'once' }); kept += 1; kept", 'kept += 1; kept'],
       ["'it was ' + kept"],
