@@ -129,6 +129,14 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
           return note(
             `budget: ${budgetInWords(event.session)}; each turn: ${budgetInWords(event.turn)} (${event.by})`,
           );
+        case 'context.compacted':
+          return note(
+            `context: ${event.items} older entries became ${event.lines.length} lines` +
+              `${event.by === 'runtime' ? ' by the runtime' : ''}; ` +
+              `${event.tokensBefore} tokens are ${event.tokensAfter} now, and the log keeps everything`,
+          );
+        case 'compaction.failed':
+          return note(`context: the summary could not be used (${event.message}); the view is as it was`);
         case 'heap.restored':
           return event.rung === 'attached' || event.note === ''
             ? []

@@ -1,8 +1,9 @@
 /**
  * State → model request. Pure: whoever folds the same log builds the same bytes.
  *
- * C1  Stable first: system and tools never change with the work; the transcript only grows; what is volatile
- *     (live objects, unknown effects, open decisions, the time) stands in the last message and nowhere else.
+ * C1  Stable first: system and tools never change with the work; what stands for the compacted past changes with a
+ *     compaction and at no other time; the transcript only grows; what is volatile (live objects, unknown effects, open
+ *     decisions, the time) stands in the last message and nowhere else.
  * C2  Every call is followed by exactly one result. Results come from settlements, never from prose.
  * C3  No empty message or block, no half character reaches a provider.
  * C4  Files stand in the view as references; whoever performs the call reads their bytes. What is not shown is named.
@@ -10,10 +11,13 @@
  *     of references. The memory of it is by item, and changes nothing but the time that it takes.
  */
 
+import type { Limits } from '../core/event.ts';
 import { nameOf } from '../core/file.ts';
 import type { Message, Part, ToolSpec, View, ViewMessage } from '../core/message.ts';
-import type { Item, State } from '../core/state.ts';
+import { messageChars, resultChars } from '../core/size.ts';
+import type { Item, Past, State } from '../core/state.ts';
 import { clip } from '../lib/text.ts';
+import { renderPast } from './past.ts';
 import { systemPrompt } from './prompt/system.ts';
 import { EMPTY, firstShown, type Window, widened } from './shown.ts';
 import { present } from './tail.ts';
@@ -31,6 +35,7 @@ export function buildRequest(s: State, around: Surroundings): View {
     tools: around.tools,
     // Not spread: of a long transcript that is a hundred times slower.
     messages: messages.concat({ role: 'user', text: present(s) }),
+    stable: messages.length,
     filesFrom,
   };
 }
@@ -40,7 +45,8 @@ const CROWDED = 'not shown here: newer files take its place';
 const REFUSED = 'not shown: the provider refused a request that held it';
 
 interface Rendered {
-  readonly outputChars: number;
+  readonly limits: Limits;
+  readonly past: Past | null;
   readonly withheld: State['withheld'];
   readonly window: Window;
   /** Where the messages of the first item with files that are shown begin. */
@@ -57,13 +63,14 @@ const rendered = new WeakMap<Item, Rendered>();
 
 function past(s: State): Rendered {
   const { transcript, contract, withheld } = s;
-  const { outputChars } = contract.limits;
+  const { limits } = contract;
+  const { past: behind } = s.context;
   const isWithheld = (item: Item): boolean => item.kind !== 'note' && withheld.includes(item.turn);
   const last = transcript.findLastIndex((item) => rendered.has(item));
   const before = transcript[last];
   const known = before && rendered.get(before);
   if (before) rendered.delete(before);
-  const fits = known?.outputChars === outputChars && known.withheld === withheld;
+  const fits = known?.limits === limits && known.withheld === withheld && known.past === behind;
   let window = fits ? known.window : EMPTY;
   for (let at = fits ? last + 1 : 0; at < transcript.length; at++) {
     const item = transcript[at] as Item;
@@ -72,25 +79,26 @@ function past(s: State): Rendered {
   const from = firstShown(window);
   // The window has moved: what is only named now stands in the middle, so all is rendered again, once in a long while.
   const isKept = fits && firstShown(known.window) === from;
-  const messages = isKept ? known.messages : [];
+  const messages = isKept ? known.messages : behind ? [renderPast(s, behind)] : [];
   let filesFrom = isKept ? known.filesFrom : null;
   for (let at = isKept ? last + 1 : 0; at < transcript.length; at++) {
     const item = transcript[at] as Item;
     const hidden = isWithheld(item) ? REFUSED : at < from ? CROWDED : null;
     if (window.length > 0 && at === from) filesFrom = messages.length;
-    messages.push(...render(item, outputChars, hidden));
+    messages.push(...render(item, limits, hidden));
   }
   const newest = transcript.at(-1);
-  const now: Rendered = { outputChars, withheld, window, filesFrom, messages };
+  const now: Rendered = { limits, past: behind, withheld, window, filesFrom, messages };
   if (newest) rendered.set(newest, now);
   return now;
 }
 
-function render(item: Item, outputChars: number, hidden: string | null): readonly ViewMessage[] {
+function render(item: Item, limits: Limits, hidden: string | null): readonly ViewMessage[] {
+  const { outputChars } = limits;
   switch (item.kind) {
     case 'message':
       return item.message.from === 'person'
-        ? said(item.message, hidden)
+        ? said(item.message, limits, hidden)
         : [{ role: 'user', text: mark(item.message.text, outputChars) }];
     case 'note':
       return [{ role: 'user', text: mark(item.text, outputChars) }];
@@ -104,9 +112,10 @@ function render(item: Item, outputChars: number, hidden: string | null): readonl
       }
       const parts = item.parts.filter(isSaid).map((part) => (hidden === null ? part : named(part, hidden)));
       if (parts.length === 0) return [];
+      const most = resultChars(limits, item.results.length);
       const results = item.results.map((result) => ({
         ...result,
-        text: clip(result.text === '' ? '(no output)' : result.text, outputChars),
+        text: clip(result.text === '' ? '(no output)' : result.text, most),
       }));
       return results.length === 0
         ? [{ role: 'assistant', parts }]
@@ -118,7 +127,12 @@ function render(item: Item, outputChars: number, hidden: string | null): readonl
   }
 }
 
-function said({ id, text, images }: Message, hidden: string | null): readonly ViewMessage[] {
+function said(
+  { id, text: whole, images }: Message,
+  limits: Limits,
+  hidden: string | null,
+): readonly ViewMessage[] {
+  const text = clip(whole, messageChars(limits));
   if (images.length === 0) return [{ role: 'user', text }];
   const called = images.map((image, at) => ({ ...image, name: nameOf(image, `${id}.${at + 1}`) }));
   if (hidden === null) return [{ role: 'user', text, images: called }];

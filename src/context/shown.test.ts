@@ -8,7 +8,7 @@ const with_ = (...sizes: number[]): Item => {
   const images = sizes.map((bytes) => ({ mediaType: 'image/png', bytes }));
   return { kind: 'message', turn: 1, message: { images } } as unknown as Item;
 };
-const note: Item = { kind: 'note', text: 'x', at: 0 };
+const note: Item = { kind: 'note', seq: 1, text: 'x', at: 0 };
 const shownFrom = (items: readonly Item[], isWithheld: (item: Item) => boolean = () => false) => {
   const shown = items.reduce(
     (window, item, at) => (isWithheld(item) ? window : widened(window, at, item)),

@@ -8,6 +8,7 @@ export function present(s: State): string {
   const lines = [
     `time: ${new Date(stepTime(s)).toISOString()}`,
     ...lossOf(s),
+    ...instructions(s),
     ...liveObjects(s),
     ...unknowns(s),
     ...openDecisions(s).map((d) => `open decision ${d.id}: a person is asked ${about(d)}${until(d)}`),
@@ -35,6 +36,16 @@ function lossOf(s: State): readonly string[] {
       ({ kind, fate, what, evidence }) =>
         `- ${kind}, ${fate}: ${oneLine(what, 400)}: ${oneLine(evidence, 200)}`,
     ),
+  ];
+}
+
+/** Of what stands as open in the compacted past: what has become of it since. */
+function instructions({ context, turn }: State): readonly string[] {
+  const open = (context.past?.instructions ?? []).filter(({ status }) => status === 'open');
+  const isOf = (one: number) => one === turn?.number;
+  return [
+    ...open.filter((one) => isOf(one.turn)).map(({ n }) => `instruction I${n}: not answered yet`),
+    ...open.filter((one) => !isOf(one.turn)).map(({ n }) => `instruction I${n}: its turn is over`),
   ];
 }
 

@@ -23,42 +23,11 @@ import type {
   SessionId,
   TimerId,
 } from './ids.ts';
+import type { Limits } from './limits.ts';
 import type { Finish, Part, Usage, When } from './message.ts';
 import type { Ruling } from './policy.ts';
 
-/** Bounds of a session; each names what happens when it is reached. */
-export interface Limits {
-  /** Model calls in one turn; then the turn fails and the session awaits input. */
-  readonly stepsPerTurn: number;
-  /** Attempts at one model call; then the turn fails. */
-  readonly modelAttempts: number;
-  /** Time for one model call; then it counts as failed and is tried again. */
-  readonly modelTimeoutMs: number;
-  /** Time without an answer after which an effect's outcome is unknown. */
-  readonly effectTimeoutMs: number;
-  /** Attempts at one read. */
-  readonly readAttempts: number;
-  /** Running time of one cell between two awaits; then the cell is aborted. */
-  readonly cellMs: number;
-  /** Heap of the sandbox. */
-  readonly heapMb: number;
-  /** Characters of output that the model gets of one cell. */
-  readonly outputChars: number;
-  /** Workers that may die over the same spot; then the session is quarantined. */
-  readonly crashes: number;
-}
-
-export const DEFAULT_LIMITS: Limits = {
-  stepsPerTurn: 40,
-  modelAttempts: 4,
-  modelTimeoutMs: 600_000,
-  effectTimeoutMs: 30_000,
-  readAttempts: 3,
-  cellMs: 10_000,
-  heapMb: 256,
-  outputChars: 16_000,
-  crashes: 5,
-};
+export { DEFAULT_LIMITS, type Limits } from './limits.ts';
 
 /** Where an effect was asked for: directly by the model, or by code in a cell. */
 export type Origin =
@@ -110,6 +79,21 @@ export type DecisionAnswer = 'approve' | 'reject' | 'done' | 'not-done' | 'answe
 
 /** What a person is asked about: whether to send it, whether it happened, or what the work itself wants to know. */
 export type DecisionSubject = 'approval' | 'unknown' | 'question';
+
+/** Why the view is made smaller: it costs more than it has to, or the provider takes no more, or its cache is cold. */
+export type CompactionReason = 'cost' | 'window' | 'bytes' | 'cold';
+
+/** One thing that is worth knowing, and the events that it was taken from. */
+export interface SummaryLine {
+  readonly kind: 'fact' | 'decision';
+  readonly text: string;
+  readonly sources: readonly number[];
+}
+
+/** What a model call took; null when none was made. */
+export interface Charge {
+  readonly charge: { readonly usage: Usage; readonly cost: Cost | null; readonly ms: number } | null;
+}
 
 export type EventBody =
   // ── lifetime ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -231,6 +215,30 @@ export type EventBody =
       readonly claims: readonly Claim[];
     }
   | { readonly kind: 'turn.interrupted'; readonly turn: number; readonly by: string }
+  // ── context ──────────────────────────────────────────────────────────────────────────────────────────────
+  /** The oldest items of the transcript are to leave the model's view. */
+  | { readonly kind: 'compaction.started'; readonly items: number; readonly why: CompactionReason }
+  /** They have left it: these lines stand in their place. The log keeps everything. */
+  | ({
+      readonly kind: 'context.compacted';
+      readonly items: number;
+      /** Never empty, unless nothing but words of people has left. */
+      readonly lines: readonly SummaryLine[];
+      /** Who wrote the lines. The runtime's are beginnings of what was there. */
+      readonly by: 'model' | 'runtime';
+      readonly why: CompactionReason;
+      /** Size of the view, as it was reckoned. */
+      readonly tokensBefore: number;
+      readonly tokensAfter: number;
+    } & Charge)
+  /** What came of an attempt was of no use; the view is as it was. */
+  | ({
+      readonly kind: 'compaction.failed';
+      readonly items: number;
+      readonly attempt: number;
+      readonly code: string;
+      readonly message: string;
+    } & Charge)
   // ── budgets ──────────────────────────────────────────────────────────────────────────────────────────────
   /** All limits as they are from here on. */
   | { readonly kind: 'budget.set'; readonly turn: Budget; readonly session: Budget; readonly by: string }
@@ -416,6 +424,9 @@ export const AUTHORITY = {
   'response.surfaced': 'choice',
   'turn.failed': 'choice',
   'turn.interrupted': 'input',
+  'compaction.started': 'choice',
+  'context.compacted': 'fact',
+  'compaction.failed': 'fact',
   'budget.set': 'input',
   'budget.exhausted': 'fact',
   'effect.intended': 'choice',
@@ -447,7 +458,8 @@ export const VERSIONS: Readonly<Record<EventKind, number>> = {
   'message.accepted': 2,
   'response.surfaced': 2,
   'turn.failed': 2,
-  'session.started': 2,
+  /** Version 3 has limits of the model's view. */
+  'session.started': 3,
   /** Version 2 has parts of the kinds `file` and `source`, version 3 what it cost. */
   'model.completed': 3,
 };

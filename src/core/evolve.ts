@@ -9,6 +9,7 @@ import type { Event, EventBody, EventKind, EventOf, ForeignEvent } from './event
 import { DEFAULT_LIMITS } from './event.ts';
 import { noCounters, type Owner } from './ids.ts';
 import * as budget from './slices/budget.ts';
+import * as context from './slices/context.ts';
 import * as decision from './slices/decision.ts';
 import * as effect from './slices/effect.ts';
 import * as fork from './slices/fork.ts';
@@ -43,6 +44,7 @@ export const initialState: State = {
   turns: 0,
   lastTurn: null,
   transcript: [],
+  context: context.nothing,
   withheld: [],
   effects: { open: [], closed: [] },
   heap: {
@@ -70,7 +72,14 @@ export function evolve(state: State, event: Event | ForeignEvent): State {
 }
 
 /** What happens to a session that rests does not end its rest: else nothing would ever be parked. */
-const UPKEEP: ReadonlySet<string> = new Set(['lease.acquired', 'heap.based', 'session.parked']);
+const UPKEEP: ReadonlySet<string> = new Set([
+  'lease.acquired',
+  'heap.based',
+  'session.parked',
+  'compaction.started',
+  'context.compacted',
+  'compaction.failed',
+]);
 
 /** What was decided on `s`, as the next events of its log, and the state after them. Time never goes back. */
 export function append(
@@ -114,6 +123,9 @@ const TRANSITIONS: { readonly [Kind in EventKind]: (s: State, e: EventOf<Kind>) 
   'response.surfaced': turn.surfaced,
   'turn.failed': turn.failed,
   'turn.interrupted': turn.interrupted,
+  'compaction.started': context.started,
+  'context.compacted': context.compacted,
+  'compaction.failed': context.failed,
   'budget.set': budget.set,
   'budget.exhausted': budget.exhausted,
   'effect.intended': effect.intended,

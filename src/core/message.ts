@@ -87,8 +87,12 @@ export interface ModelRequest {
   readonly system: string;
   readonly tools: readonly ToolSpec[];
   readonly messages: readonly RequestMessage[];
+  /** How many messages the next request begins with as well; all, when it is not said. */
+  readonly stable?: number;
   /** The last message is a question about the work: it is answered in words, and no part of the work. */
   readonly isAside?: true;
+  /** The last message asks for what must be kept of the past: lines, each with its sources. */
+  readonly isCompaction?: true;
 }
 
 /** A request before its files are read. */
@@ -103,6 +107,8 @@ export type When = 'next' | 'later' | 'now';
 
 export interface Message {
   readonly id: MessageId;
+  /** The event that holds it. */
+  readonly seq: number;
   readonly text: string;
   readonly images: readonly FileRef[];
   /** `person` for people and programs outside; `runtime` for what the session reports to itself. */

@@ -13,6 +13,7 @@ import { approvalOf, mayPass } from './approval.ts';
 import { tripped, trippedInWords } from './breaker.ts';
 import { writes } from './capability.ts';
 import { claims } from './claims.ts';
+import { compaction, isOverfull, isStuck } from './compaction.ts';
 import type { Awaited, EventBody } from './event.ts';
 import { type CallId, type CellId, type EffectId, mint } from './ids.ts';
 import type { Message } from './message.ts';
@@ -41,6 +42,8 @@ export type PortCall =
   | { readonly do: 'run'; readonly cell: CellId }
   | { readonly do: 'deliver'; readonly guestCall: number; readonly cell: CellId }
   | { readonly do: 'release' }
+  /** Ask the model what is to be kept of the oldest items of its view. */
+  | { readonly do: 'compact'; readonly items: number; readonly attempt: number }
   /** Take a new base of the heap with this digest. */
   | { readonly do: 'base'; readonly of: string }
   /** Give up the memory of a session that rests since then. */
@@ -79,7 +82,14 @@ function workOf(s: State, now: number): Next {
   if (s.lifetime.crashes >= s.contract.limits.crashes) return quarantine(s);
   // Paused: what was sent is still cleared up, and nothing new begins, in code neither.
   if (s.lifetime.status === 'paused') return join([effects(s, now), expiries(s, now)]);
-  return join([effects(s, now), expiries(s, now), timers(s, now), heap(s, now), turn(s, now)]);
+  return join([
+    effects(s, now),
+    expiries(s, now),
+    timers(s, now),
+    heap(s, now),
+    turn(s, now),
+    compaction(s, now),
+  ]);
 }
 
 /** One line for each port call: equal keys are the same call. */
@@ -267,6 +277,8 @@ function generating(
     return fail(s, number, failure.code, failure.message);
   }
   if (mustOpen(s, now)) return REST;
+  if (isStuck(s)) return fail(s, number, 'context.full', FULL);
+  if (isOverfull(s)) return REST;
   if (step.notBefore !== null && step.notBefore > now) return { ...REST, wakeAt: step.notBefore };
   return {
     ...REST,
@@ -298,6 +310,10 @@ function acting(s: State, number: number, step: Extract<Step, { phase: 'acting' 
   };
   return join([plans, suspend(s, step)]);
 }
+
+const FULL =
+  'The work is not done: what the model has to see at the least is more than it takes in one request, and nothing of it can ' +
+  'be left out. Say less at once, take back a rule, or start with a larger window.';
 
 /** A model that is told of its cut calls may do better. It is not told a third time: each try costs its whole limit. */
 const BROKEN_RETRIES = 2;

@@ -18,7 +18,9 @@ export function phase(s: State): Phase {
   const { status, quarantine } = s.lifetime;
   if (status === 'stopped' || status === 'stopping') return status;
   if (status === 'paused' || quarantine !== null || s.foreign.length > 0) return 'paused';
-  const { choices, calls } = work(s, s.at);
+  const { choices, calls: all } = work(s, s.at);
+  // What is done beside the work to keep its view small is no work, and nobody waits for it.
+  const calls = all.filter((call) => call.do !== 'compact');
   // Also without a turn: what a cell left in the background goes on, and the log moves by itself.
   if (choices.length > 0 || calls.length > 0 || isClearingUp(s)) return 'working';
   if (s.budget.exhausted !== null) return 'paused';

@@ -10,6 +10,7 @@ import type { Json } from '../lib/json.ts';
 import type { Failing } from './breaker.ts';
 import type { Budgets, Exhaustion, Spent } from './budget.ts';
 import type { Capability, Evidence, Outcome } from './capability.ts';
+import type { Context, TurnEnd } from './context.ts';
 import type {
   DecisionAnswer,
   DecisionSubject,
@@ -50,7 +51,9 @@ export interface State {
   /** Number of the last turn that was started; 0 before the first. */
   readonly turns: number;
   readonly lastTurn: ClosedTurn | null;
+  /** What the model's view is rendered from, but for what was compacted. */
   readonly transcript: readonly Item[];
+  readonly context: Context;
   /** Turns whose files are shown to no model any more: a provider refused a request that held them. */
   readonly withheld: readonly number[];
   readonly effects: Effects;
@@ -149,6 +152,8 @@ export type Step =
   | {
       readonly phase: 'acting';
       readonly number: number;
+      /** Of the model's reply. */
+      readonly seq: number;
       readonly parts: readonly Part[];
       readonly finish: string;
       readonly noted: boolean;
@@ -170,7 +175,7 @@ export type Running =
 
 export interface ClosedTurn {
   readonly number: number;
-  readonly end: 'surfaced' | 'failed' | 'interrupted';
+  readonly end: TurnEnd;
   readonly text: string;
   readonly at: number;
   readonly step: number;
@@ -178,9 +183,16 @@ export interface ClosedTurn {
 
 /** What the model's view is rendered from, in order. */
 export type Item =
-  | { readonly kind: 'message'; readonly message: Message; readonly turn: number }
+  | {
+      readonly kind: 'message';
+      /** The event that holds it whole, as for all items. */
+      readonly seq: number;
+      readonly message: Message;
+      readonly turn: number;
+    }
   | {
       readonly kind: 'reply';
+      readonly seq: number;
       readonly turn: number;
       readonly step: number;
       readonly parts: readonly Part[];
@@ -189,7 +201,9 @@ export type Item =
       readonly cut: boolean;
     }
   /** What the runtime has to tell the model. */
-  | { readonly kind: 'note'; readonly text: string; readonly at: number };
+  | { readonly kind: 'note'; readonly seq: number; readonly text: string; readonly at: number };
+
+export type * from './context.ts';
 
 // ── effects ────────────────────────────────────────────────────────────────────────────────────────────────
 

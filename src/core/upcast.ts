@@ -10,6 +10,7 @@ import { NO_BUDGETS } from './budget.ts';
 import { OutlastError } from './error.ts';
 import {
   AUTHORITY,
+  DEFAULT_LIMITS,
   type Event,
   type EventBody,
   type EventKind,
@@ -30,7 +31,13 @@ type Upcast = (body: Record<string, unknown>) => Record<string, unknown>;
 
 /** `UPCASTS[kind][v]` turns a body of version v into one of version v + 1. */
 const UPCASTS: Partial<Record<EventKind, Readonly<Record<number, Upcast>>>> = {
-  'session.started': { 1: (body) => ({ ...body, budget: NO_BUDGETS }) },
+  'session.started': {
+    1: (body) => ({ ...body, budget: NO_BUDGETS }),
+    2: ({ limits, ...body }) => ({
+      ...body,
+      limits: { ...DEFAULT_LIMITS, ...(isRecord(limits) ? limits : {}) },
+    }),
+  },
   'model.completed': { 2: (body) => ({ ...body, cost: null, ms: 0 }) },
   'progress.noted': { 1: (body) => ({ ...body, origin: null }) },
   'decision.requested': {

@@ -34,3 +34,16 @@ function isHighSurrogate(unit: number): boolean {
 function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
+
+/** Length in UTF-8, on every platform. */
+export function bytesOf(text: string): number {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) continue;
+    if (unit < 0x800) bytes += 1;
+    // Each half of a pair counts two of its four bytes.
+    else bytes += unit >= 0xd800 && unit <= 0xdfff ? 1 : 2;
+  }
+  return bytes;
+}

@@ -21,7 +21,6 @@ import {
 import { OutlastError } from '../core/error.ts';
 import type { SessionId } from '../core/ids.ts';
 import type { ModelRequest, Usage } from '../core/message.ts';
-import type { PortCall } from '../core/next.ts';
 import type { State } from '../core/state.ts';
 import type { Abort } from '../lib/abort.ts';
 import { ModelError, type ModelReply } from '../models/port.ts';
@@ -46,7 +45,13 @@ export interface Allowance {
   readonly maxOutputTokens?: number;
 }
 
-type Generating = Extract<PortCall, { do: 'generate' }>;
+/** What is called, as far as its reservation has to tell it from other calls. */
+export interface Call {
+  readonly turn: number;
+  readonly step: number | string;
+  readonly attempt: number;
+}
+
 type Make = (allowance: Allowance) => Promise<ModelReply | ModelError>;
 
 /** Tokens that a reply may have while tokens or money are limited; and where that does not fit, at the least. */
@@ -58,7 +63,7 @@ const SETTLE_ATTEMPTS = 5;
 
 export async function metered(
   s: State,
-  call: Generating,
+  call: Call,
   request: ModelRequest,
   by: Performer,
   halt: Abort,
@@ -142,7 +147,7 @@ const UNLIMITED: Granted = {
 
 async function grant(
   s: State,
-  { turn, step, attempt }: Generating,
+  { turn, step, attempt }: Call,
   request: ModelRequest,
   by: Performer,
   halt: Abort,

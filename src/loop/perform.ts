@@ -4,10 +4,12 @@
  */
 
 import { buildRequest } from '../context/build.ts';
+import { compactRequest } from '../context/compact.ts';
 import { whyNot } from '../core/approval.ts';
 import { type Audit, type Finding, type Outcome, writes } from '../core/capability.ts';
 import { OutlastError } from '../core/error.ts';
 import type { SessionId } from '../core/ids.ts';
+import type { View } from '../core/message.ts';
 import type { PortCall } from '../core/next.ts';
 import { digestOf } from '../core/policy.ts';
 import { type Effect, findEffect, lineageOf, type State } from '../core/state.ts';
@@ -21,7 +23,7 @@ import { NotSent, type RunContext, type Tool } from '../tools/port.ts';
 import { openFile, withFiles } from './files.ts';
 import type { Based, Heaps, Opened } from './heaps.ts';
 import { inputOf } from './journal.ts';
-import { type Metered, metered } from './meter.ts';
+import { type Call, type Metered, metered } from './meter.ts';
 import type { Ports } from './ports.ts';
 
 export type Performed =
@@ -32,6 +34,7 @@ export type Performed =
       /** What its budget was when it was asked for. */
       readonly budget: State['budget'];
     }
+  | { readonly do: 'compact'; readonly call: Of<'compact'>; readonly came: Metered }
   | { readonly do: 'call'; readonly call: Of<'call'>; readonly outcome: Outcome | Unsent }
   | { readonly do: 'query'; readonly call: Of<'query'>; readonly finding: Finding }
   | { readonly do: 'audit'; readonly call: Of<'audit'>; readonly audit: Audit }
@@ -67,6 +70,8 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
   switch (call.do) {
     case 'generate':
       return { do: 'generate', call, came: await generate(s, call, by, halt), budget: s.budget };
+    case 'compact':
+      return { do: 'compact', call, came: await compact(s, call, by, halt) };
     case 'call':
       return { do: 'call', call, outcome: await runEffect(s, call, by, halt) };
     case 'query':
@@ -94,16 +99,39 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
 }
 
 async function generate(s: State, call: Of<'generate'>, by: Performer, halt: Abort): Promise<Metered> {
-  const { model, tools, briefing, bell } = by.ports;
+  const { tools, briefing, bell } = by.ports;
   const view = buildRequest(s, { tools: tools.specs, briefing });
+  return ask(s, call, view, by, halt, (delta) => bell.whisper(by.session, delta));
+}
+
+async function compact(s: State, call: Of<'compact'>, by: Performer, halt: Abort): Promise<Metered> {
+  const { tools, briefing } = by.ports;
+  const view = compactRequest(s, call.items, { tools: tools.specs, briefing });
+  const about = { turn: s.turns, step: `compact${s.context.past?.times ?? 0}`, attempt: call.attempt };
+  return ask(s, about, view, by, halt);
+}
+
+/** One call of the model, within its budget and its time limit. */
+async function ask(
+  s: State,
+  about: Call,
+  view: View,
+  by: Performer,
+  halt: Abort,
+  onText?: (delta: string) => void,
+): Promise<Metered> {
+  const { model } = by.ports;
   const where = { session: by.session, lineage: lineageOf(s, by.session) };
   const request = await withFiles(view, (file) => openFile(where, file, by.ports));
-  const onText = (delta: string) => bell.whisper(by.session, delta);
-  return metered(s, call, request, by, halt, async ({ ms, ...bound }) => {
+  return metered(s, about, request, by, halt, async ({ ms, ...bound }) => {
     const expired = { expired: NO_ANSWER };
     const reply = await withTimeout<ModelReply | ModelError>(ms, by, halt, expired, async (limit) => {
       try {
-        return await model.generate(request, { signal: limit.signal, onText, ...bound });
+        return await model.generate(request, {
+          signal: limit.signal,
+          ...(onText ? { onText } : {}),
+          ...bound,
+        });
       } catch (error) {
         if (error instanceof ModelError) return error;
         const code = limit.aborted ? 'aborted' : 'failed';

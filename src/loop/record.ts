@@ -5,13 +5,17 @@
  *     gives the facts that are still missing, or none.
  */
 
+import { readLines } from '../context/compact.ts';
+import { exhaustionInWords } from '../core/budget.ts';
 import type { Audit } from '../core/capability.ts';
-import type { EventBody, LiveObject } from '../core/event.ts';
+import { fault, swap } from '../core/compaction.ts';
+import type { Charge, EventBody, LiveObject } from '../core/event.ts';
 import { evolve } from '../core/evolve.ts';
 import { type CallId, mint } from '../core/ids.ts';
 import type { Part } from '../core/message.ts';
 import { mayAct } from '../core/slices/fork.ts';
 import { nextDelivery } from '../core/slices/heap.ts';
+import { textOf } from '../core/slices/turn.ts';
 import { headImage, lineageOf, type State } from '../core/state.ts';
 import { unreachable } from '../lib/assert.ts';
 import { ModelError, type ModelReply } from '../models/port.ts';
@@ -29,6 +33,8 @@ export function record(performed: Performed, s: State, by: Performer): Facts {
   switch (performed.do) {
     case 'generate':
       return replied(performed, s, by);
+    case 'compact':
+      return compacted(performed, s);
     case 'call':
       return settled(performed, s);
     case 'query':
@@ -91,6 +97,27 @@ function replied(
     return cut && !isKept ? { events: [failed] } : NOTHING;
   }
   return current ? { events: [failed] } : NOTHING;
+}
+
+/** Lines that can be taken swap the view; anything else leaves it as it is, and says why. */
+function compacted({ call, came }: Extract<Performed, { do: 'compact' }>, s: State): Facts {
+  const { items, attempt } = call;
+  const { compacting } = s.context;
+  if (compacting?.items !== items || compacting.attempt !== attempt) return NOTHING;
+  const failed = (code: string, message: string, charge: Charge['charge']): Facts => ({
+    events: [{ kind: 'compaction.failed', items, attempt, code, message, charge }],
+  });
+  if ('exhausted' in came) return failed(came.exhausted.code, exhaustionInWords(came.exhausted), null);
+  const { reply, cost, ms } = came;
+  if (reply instanceof ModelError) {
+    return reply.code === 'aborted' ? NOTHING : failed(reply.code, reply.message, null);
+  }
+  const charge = { usage: reply.usage, cost, ms };
+  if (reply.finish !== 'stop') return failed('compaction.cut', `it ended with ${reply.finish}`, charge);
+  const lines = readLines(textOf(reply.parts));
+  const body = swap(s, { items, lines, by: 'model', why: 'cost', charge });
+  const wrong = fault(s, body);
+  return wrong === null ? { events: [body] } : failed('compaction.refused', wrong, charge);
 }
 
 /** Calls get our ids; the bytes of files go into blobs of the same commit. */

@@ -2,10 +2,12 @@
 
 import { type Budgets, exhaustionInWords, type Scope, type Spent, spentInWords } from '../core/budget.ts';
 import type { Capability } from '../core/capability.ts';
+import { compactAt } from '../core/compaction.ts';
 import type { DecisionSubject } from '../core/event.ts';
 import type { SessionId } from '../core/ids.ts';
 import { STOP_GRACE_MS } from '../core/next.ts';
 import { type Phase, phase } from '../core/phase.ts';
+import { contextSize } from '../core/size.ts';
 import {
   type Decision,
   type Effect,
@@ -37,6 +39,16 @@ export interface Inspection {
     readonly words: string;
     /** Whether the open turn rests until somebody raises it. */
     readonly isExhausted: boolean;
+  };
+  /** The model's view: its size, the size above which its past is compacted, and how often that was done. */
+  readonly context: {
+    readonly tokens: number;
+    readonly compactAt: number;
+    readonly windowTokens: number;
+    readonly compactions: number;
+    /** Items that were compacted so far, and those that stand as they were said. */
+    readonly compacted: number;
+    readonly items: number;
   };
   readonly startedAt: number;
   readonly updatedAt: number;
@@ -112,6 +124,7 @@ export function inspect(id: SessionId, s: State): Inspection {
       ...{ spent: s.budget.spent, turnSpent: s.turn?.spent ?? null, words: spentInWords(s.budget.spent) },
       isExhausted: s.budget.exhausted !== null,
     },
+    context: contextOf(s),
     startedAt: contract.startedAt,
     updatedAt: s.activeAt,
     head: s.head,
@@ -131,6 +144,15 @@ export function inspect(id: SessionId, s: State): Inspection {
     },
   };
 }
+
+const contextOf = (s: State): Inspection['context'] => ({
+  tokens: contextSize(s).tokens,
+  compactAt: Math.round(compactAt(s)),
+  windowTokens: s.contract.limits.windowTokens,
+  compactions: s.context.past?.times ?? 0,
+  compacted: s.context.past?.items ?? 0,
+  items: s.transcript.length,
+});
 
 const earliest = (instants: readonly number[]): number | null =>
   instants.length === 0 ? null : Math.min(...instants);

@@ -5,6 +5,7 @@
 
 import type { Event, ForeignEvent, Origin } from '../core/event.ts';
 import type { Verdict } from '../core/policy.ts';
+import { ATTEMPTS } from '../core/slices/context.ts';
 
 export interface Violation {
   readonly invariant: string;
@@ -58,6 +59,8 @@ export class InvariantChecker {
   private parked = true;
   /** The open turn rests on a budget. */
   private rests = false;
+  /** The compaction that was begun. */
+  private compacting: { readonly items: number; attempt: number } | null = null;
 
   check(event: Event | ForeignEvent): readonly Violation[] {
     const before = this.violations.length;
@@ -134,6 +137,18 @@ export class InvariantChecker {
       case 'model.completed':
         this.expect(!this.rests, 'budget.rests', e, 'a reply while its turn rests on a budget');
         this.expect(e.turn === this.turn && e.step === this.step, 'model.step', e, 'reply outside its step');
+        return;
+      case 'compaction.started':
+        this.expect(this.compacting === null, 'compaction.one', e, 'begun while another one is under way');
+        this.compacting = { items: e.items, attempt: 1 };
+        return;
+      case 'compaction.failed':
+        this.expect(this.compacting?.attempt === e.attempt, 'compaction.attempt', e, `attempt ${e.attempt}`);
+        if (this.compacting)
+          this.compacting = e.attempt < ATTEMPTS ? { ...this.compacting, attempt: e.attempt + 1 } : null;
+        return;
+      case 'context.compacted':
+        this.compacted(e);
         return;
       case 'effect.intended':
         this.intended(e);
@@ -240,6 +255,30 @@ export class InvariantChecker {
     }
   }
 
+  /** Nobody invents what stands for the past: it is there, it is smaller, and each line names what it was taken from. */
+  private compacted(e: Extract<Event, { kind: 'context.compacted' }>): void {
+    const begun = this.compacting?.items;
+    const isBegun = e.by === 'runtime' ? this.compacting === null : begun === e.items;
+    this.expect(isBegun, 'compaction.begun', e, `${e.items} items leave, begun for ${begun ?? 'none'}`);
+    this.expect(
+      e.by === 'runtime' || e.lines.length > 0,
+      'compaction.empty',
+      e,
+      'nothing stands for what has left',
+    );
+    const strange = e.lines.flatMap(({ sources }) => sources).filter((seq) => seq < 1 || seq >= e.seq);
+    this.expect(strange.length === 0, 'compaction.sources', e, `a line names ${strange.join(', ')}`);
+    const isSourced = e.lines.every(({ sources }) => sources.length > 0);
+    this.expect(isSourced, 'compaction.sources', e, 'a line names no source');
+    this.expect(
+      e.tokensAfter < e.tokensBefore,
+      'compaction.smaller',
+      e,
+      `${e.tokensAfter} of ${e.tokensBefore}`,
+    );
+    this.compacting = null;
+  }
+
   private read(e: { seq: number }, id: string): void {
     const known = this.accepted.get(id);
     const own = id.startsWith('end:');
@@ -274,6 +313,7 @@ export class InvariantChecker {
     for (const cell of this.cells.keys()) this.others.add(cell);
     this.keys.clear();
     this.rests = false;
+    this.compacting = null;
     this.epoch = 0;
     this.turn = null;
     this.stopped = false;

@@ -41,6 +41,11 @@ const limits = z
     heapMb: positive.max(2_048),
     outputChars: positive.max(1_000_000),
     crashes: positive.max(100),
+    windowTokens: positive.max(100_000_000).describe('The most that the model takes in one request.'),
+    contextTokens: count
+      .max(100_000_000)
+      .describe("Size of the model's view above which its past is compacted; 0: where that costs least."),
+    requestBytes: positive.max(1_000_000_000),
   })
   .partial();
 
@@ -260,6 +265,16 @@ export const inspection = z.object({
   wakesAt: z.number().nullable().describe('When it goes on by itself; null when it has no timer.'),
   model: z.string(),
   budget: sessionBudget,
+  context: z
+    .object({
+      tokens: count,
+      compactAt: count,
+      windowTokens: count,
+      compactions: count,
+      compacted: count.describe('Items of the transcript that were compacted so far.'),
+      items: count.describe('Items that stand in the view as they were said.'),
+    })
+    .describe("The model's view."),
   startedAt: z.number(),
   updatedAt: z.number(),
   head: count,

@@ -49,6 +49,7 @@ function heading(seen: Inspection, paint: Paint): string[] {
     ['fork', seen.forkedFrom && `of ${seen.forkedFrom.session} at ${seen.forkedFrom.at}`],
     ['model', seen.model],
     ['spent', seen.budget.words + paint.dim(limitsOf(seen))],
+    ['context', contextOf(seen)],
     ['log', `${seen.head} events, epoch ${seen.epoch}`],
     ['started', ago(now - seen.startedAt)],
     ['changed', ago(now - seen.updatedAt)],
@@ -60,6 +61,14 @@ function heading(seen: Inspection, paint: Paint): string[] {
     ...indent([...facts(rows, paint), ...reason]),
   ];
 }
+
+function contextOf({ context }: Inspection): string {
+  const { tokens, compactAt, compactions, compacted } = context;
+  const before = compactions === 0 ? '' : `; compacted ${compactions} times, ${compacted} older entries`;
+  return `about ${grouped(tokens)} tokens of ${grouped(compactAt)}${before}`;
+}
+
+const grouped = (n: number): string => n.toLocaleString('en-US');
 
 function limitsOf({ budget: { session, turn } }: Inspection): string {
   const parts = [

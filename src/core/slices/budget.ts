@@ -43,12 +43,14 @@ export function charged(s: State, more: Partial<Spent>): State {
 }
 
 /** A model call was under way and nobody hears its answer: that it cost something is all that is known. */
-export const callLost = (s: State): State => charged(s, { lost: 1 });
+export const callLost = (s: State, calls = 1): State => (calls === 0 ? s : charged(s, { lost: calls }));
 
-/** Whether a model call may be under way in this state. */
-export function isCalling({ turn, budget, lifetime, at }: State): boolean {
-  if (turn?.step.phase !== 'generating' || budget.exhausted !== null) return false;
-  return lifetime.status === 'open' && lifetime.quarantine === null && (turn.step.notBefore ?? 0) <= at;
+/** How many model calls may be under way in this state. */
+export function callsUnderWay({ turn, context, budget, lifetime, at }: State): number {
+  if (budget.exhausted !== null || lifetime.status !== 'open' || lifetime.quarantine !== null) return 0;
+  const isGenerating = turn?.step.phase === 'generating' && (turn.step.notBefore ?? 0) <= at;
+  const isCompacting = context.compacting !== null && context.compacting.notBefore <= at;
+  return Number(isGenerating) + Number(isCompacting);
 }
 
 export function tryAgain(s: State): State {

@@ -37,6 +37,7 @@ export function forked(s: State, e: EventOf<'session.forked'>): State {
     // What the original did is told there; what was left with it is told here, once.
     toldSeq: e.seq - 1,
     heap: { ...ended.heap, opened: null, parked: true, cell: null, suspended: [] },
+    context: { ...ended.context, compacting: null, calledAt: null },
   };
   const told = s.inbox.unread.filter((message) => message.from === 'runtime');
   return note(

@@ -13,7 +13,7 @@ import type { State } from '../state.ts';
 
 export function accepted(s: State, e: EventOf<'message.accepted'>): State {
   const { text, images, when, at } = e;
-  const message: Message = { id: e.message, text, images, from: 'person', when, at };
+  const message: Message = { id: e.message, seq: e.seq, text, images, from: 'person', when, at };
   const receipt = { message: e.message, seq: e.seq, rule: e.rule, digest: digestOf(e) };
   return {
     ...s,
@@ -42,7 +42,7 @@ export function read(s: State, e: EventOf<'message.read'>): State {
     inbox: { ...s.inbox, unread: s.inbox.unread.filter((message) => !e.messages.includes(message.id)) },
     transcript: [
       ...s.transcript,
-      ...taken.map((message) => ({ kind: 'message' as const, message, turn: e.turn })),
+      ...taken.map((message) => ({ kind: 'message' as const, seq: message.seq, message, turn: e.turn })),
     ],
   };
 }
@@ -55,6 +55,6 @@ export function reportToSelf(
   at: number,
 ): State {
   const id = `end:${of}` as MessageId;
-  const message: Message = { id, text, images: [], from: 'runtime', when: 'next', at };
+  const message: Message = { id, seq: s.head + 1, text, images: [], from: 'runtime', when: 'next', at };
   return { ...s, inbox: { ...s.inbox, unread: [...s.inbox.unread, message] } };
 }

@@ -7,7 +7,7 @@
 
 import type { EventOf } from '../event.ts';
 import type { State } from '../state.ts';
-import { callLost, isCalling, tryAgain } from './budget.ts';
+import { callLost, callsUnderWay, tryAgain } from './budget.ts';
 import { withdrawQuestions } from './decision.ts';
 import { withdrawUnsent } from './effect.ts';
 import { abortRunningCell } from './heap.ts';
@@ -26,7 +26,7 @@ export function started(s: State, e: EventOf<'session.started'>): State {
 export function acquired(s: State, e: EventOf<'lease.acquired'>): State {
   const crashes = e.clean ? s.lifetime.crashes : s.lifetime.crashes + 1;
   const held: State = {
-    ...(!e.clean && isCalling(s) ? callLost(s) : s),
+    ...(e.clean ? s : callLost(s, callsUnderWay(s))),
     lifetime: { ...s.lifetime, epoch: e.epoch, acquiredAt: e.at, crashes },
     heap: { ...s.heap, opened: null },
   };

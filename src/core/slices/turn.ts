@@ -12,8 +12,9 @@ import type { EventOf, Stamp } from '../event.ts';
 import { nameOf } from '../file.ts';
 import type { CallId } from '../ids.ts';
 import type { CallResult, Part, ToolCallPart } from '../message.ts';
-import type { Call, Item, Running, State, Step } from '../state.ts';
+import type { Call, Item, Running, State, Step, TurnEnd } from '../state.ts';
 import { callLost, chargedCall, tryAgain } from './budget.ts';
+import { counted as countedTokens, turnEnded } from './context.ts';
 import { withdrawQuestions } from './decision.ts';
 import { doneOutside, withdrawUnsent } from './effect.ts';
 import { abortRunningCell, noted } from './heap.ts';
@@ -62,10 +63,8 @@ export function stepStarted(s: State, e: EventOf<'step.started'>): State {
 
 export function modelCompleted(s: State, e: EventOf<'model.completed'>): State {
   const calls = e.parts.filter((part): part is ToolCallPart => part.type === 'tool-call');
-  const after = chargedCall(
-    progressed({ ...told(s), counters: { ...s.counters, call: s.counters.call + calls.length } }),
-    e,
-  );
+  const counters = { ...s.counters, call: s.counters.call + calls.length };
+  const after = chargedCall(progressed({ ...countedTokens(told(s), e), counters }), e);
   if (!after.turn) return after;
   return {
     ...after,
@@ -74,6 +73,7 @@ export function modelCompleted(s: State, e: EventOf<'model.completed'>): State {
       step: {
         phase: 'acting',
         number: e.step,
+        seq: e.seq,
         parts: e.parts,
         finish: e.finish,
         noted: calls.length === 0 || textOf(e.parts) === '',
@@ -205,18 +205,13 @@ export function interrupted(s: State, e: EventOf<'turn.interrupted'>): State {
 // ── shared by the slices ───────────────────────────────────────────────────────────────────────────────────
 
 /** Ends the open turn. Calls without a result get one that says the truth about them. */
-export function closeTurn(
-  s: State,
-  end: 'surfaced' | 'failed' | 'interrupted',
-  text: string,
-  e: Stamp,
-): State {
+export function closeTurn(s: State, end: TurnEnd, text: string, e: Stamp): State {
   if (!s.turn) return s;
   const { number, step } = s.turn;
   const closed = step.phase === 'acting' ? pushReply(s, cutOff(s, step), number) : s;
   const stepNumber = step.phase === 'starting' ? 0 : step.number;
   return {
-    ...withoutWaits(tryAgain(closed), number, end === 'interrupted'),
+    ...withoutWaits(turnEnded(tryAgain(closed), number, end), number, end === 'interrupted'),
     turn: null,
     lastTurn: { number, end, text, at: e.at, step: stepNumber },
     toldSeq: end === 'interrupted' ? s.toldSeq : e.seq,
@@ -252,7 +247,8 @@ export function updateCall(s: State, id: CallId, change: (call: Call) => Call): 
 }
 
 export function note(s: State, text: string, at: number): State {
-  return { ...s, transcript: [...s.transcript, { kind: 'note', text, at }] };
+  // The event that is folded: it holds what is told.
+  return { ...s, transcript: [...s.transcript, { kind: 'note', seq: s.head + 1, text, at }] };
 }
 
 /** Whether a result for `call` can still be given to the model as this call's result. */
@@ -290,9 +286,9 @@ export function hasFiles(item: Item): item is Said {
 }
 
 /** What a reply says in plain text. */
-export function textOf(parts: readonly Part[]): string {
+export function textOf(parts: readonly { readonly type: string; readonly text?: string }[]): string {
   return parts
-    .flatMap((part) => (part.type === 'text' ? [part.text] : []))
+    .flatMap((part) => (part.type === 'text' && part.text !== undefined ? [part.text] : []))
     .join('\n')
     .trim();
 }
@@ -301,7 +297,8 @@ function pushReply(s: State, step: Acting, turn: number): State {
   const results = step.calls.flatMap((call) =>
     call.state === 'answered' ? [{ call: call.part.call, tool: call.part.tool, ...call.result }] : [],
   );
-  const item: Item = { kind: 'reply', turn, step: step.number, parts: step.parts, results, cut: false };
+  const { seq, number, parts } = step;
+  const item: Item = { kind: 'reply', seq, turn, step: number, parts, results, cut: false };
   return step.parts.length === 0 ? s : { ...s, transcript: [...s.transcript, item] };
 }
 
@@ -330,6 +327,9 @@ function withCutText(s: State, turn: number, step: number, text: string): State 
   const parts: readonly Part[] = [{ type: 'text', text }];
   return {
     ...s,
-    transcript: [...s.transcript, { kind: 'reply', turn, step, parts, results: [], cut: true }],
+    transcript: [
+      ...s.transcript,
+      { kind: 'reply', seq: s.head + 1, turn, step, parts, results: [], cut: true },
+    ],
   };
 }

@@ -50,9 +50,15 @@ export function toCall(request: ModelRequest, dialect = PLAIN): Pick<CallOptions
   return request.tools.length === 0 ? { prompt } : { prompt, tools: request.tools.map(toTool) };
 }
 
-function toPrompt({ system, messages }: ModelRequest, dialect: Dialect): PromptMessage[] {
+function toPrompt(request: ModelRequest, dialect: Dialect): PromptMessage[] {
+  const { system, messages, stable = messages.length } = request;
   const rules: PromptMessage[] = isBlank(system) ? [] : [{ role: 'system', content: wellFormed(system) }];
-  return withCachePoints([...rules, ...messages.flatMap((message) => toMessage(message, dialect) ?? [])]);
+  const made = (some: readonly RequestMessage[]) =>
+    some.flatMap((message) => toMessage(message, dialect) ?? []);
+  return [
+    ...withCachePoints([...rules, ...made(messages.slice(0, stable))]),
+    ...made(messages.slice(stable)),
+  ];
 }
 
 function toMessage(message: RequestMessage, dialect: Dialect): PromptMessage | undefined {
@@ -137,7 +143,8 @@ function toolName(name: string): string {
 
 /**
  * Anthropic caches only up to marked points: one after tools and rules, one after what was said so far, which the next
- * step will find again. Other providers cache by themselves and ignore the mark.
+ * step will find again: what comes behind it, the present, is another one by then. Other providers cache by themselves
+ * and ignore the mark.
  */
 function withCachePoints(prompt: readonly PromptMessage[]): PromptMessage[] {
   const mark = { providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } };

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { buildRequest } from '../../context/build.ts';
 import { DEFAULT_LIMITS, type LiveObject } from '../../core/event.ts';
+import { initialState } from '../../core/evolve.ts';
 import type { CallId } from '../../core/ids.ts';
 import type { CallResult, ModelRequest, Part } from '../../core/message.ts';
 import type { Item, State } from '../../core/state.ts';
@@ -112,7 +113,7 @@ class Session {
 
   /** What the runtime says; it stands in the transcript at once. */
   note(text: string): void {
-    this.transcript.push({ kind: 'note', text, at: 0 });
+    this.transcript.push({ kind: 'note', seq: 1, text, at: 0 });
   }
 
   request() {
@@ -120,7 +121,7 @@ class Session {
     const state = {
       at: NOW,
       turn: null,
-      contract: { limits: { outputChars: 16_000 } },
+      ...{ contract: { limits: DEFAULT_LIMITS }, context: initialState.context },
       transcript: this.transcript,
       lifetime: { epoch: 1 },
       heap: { live: this.guest.live().map((object) => ({ ...object, cell: 'c1' })), generation: 1 },
@@ -161,7 +162,7 @@ class Session {
   }
 
   #push(parts: readonly Part[], results: Extract<Item, { kind: 'reply' }>['results']): void {
-    this.transcript.push({ kind: 'reply', turn: 1, step: 1, parts, results, cut: false });
+    this.transcript.push({ kind: 'reply', seq: 1, turn: 1, step: 1, parts, results, cut: false });
   }
 }
 

@@ -13,6 +13,7 @@ import { type Model, ModelError, type ModelReply } from '../port.ts';
 import { aside } from './aside.ts';
 import { decide } from './decide.ts';
 import { metaOf, observe, RUNTIME } from './observations.ts';
+import { summary } from './summary.ts';
 
 const NAME = 'scripted planner, no model';
 
@@ -47,6 +48,8 @@ export function scriptedPlanner(): Model {
 export function plan(request: ModelRequest): ModelReply {
   const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
   if (request.isAside) return { parts: [{ type: 'text', text: aside(request) }], finish: 'stop', usage };
+  if (request.isCompaction)
+    return { parts: [{ type: 'text', text: summary(request) }], finish: 'stop', usage };
   const decision = decide(observe(request));
   if (decision.kind === 'answer') {
     const text = hasImages(request) ? `${decision.text}\n\n${BLIND}` : decision.text;

@@ -72,7 +72,7 @@ export function essence(s: State): unknown {
     turns: s.turns,
     last: s.lastTurn && { number: s.lastTurn.number, end: s.lastTurn.end, text: s.lastTurn.text },
     unread: s.inbox.unread.length,
-    read: s.transcript.flatMap((item) => (item.kind === 'message' ? [item.message.text] : [])),
+    read: said(s),
     effects: s.effects.closed.map((e) => `${e.tool} ${e.target} ${e.status}`).sort(),
     open: s.effects.open.length,
     timers: s.timers.length,
@@ -80,6 +80,13 @@ export function essence(s: State): unknown {
     generation: s.heap.generation,
   };
 }
+
+/** The beginning of what was read, wherever it stands by now: when it leaves the view is not the same in each run. */
+const said = ({ context, transcript }: State): readonly string[] =>
+  [
+    ...(context.past?.instructions ?? []).map(({ text }) => text),
+    ...transcript.flatMap((item) => (item.kind === 'message' ? [item.message.text] : [])),
+  ].map((text) => text.slice(0, 60));
 
 /** Whether the last response says what it is to say. */
 export function untrueEnd({ says }: Scenario, { lastTurn }: State): readonly string[] {

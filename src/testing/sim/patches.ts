@@ -9,6 +9,7 @@
 import type { Where } from './hunt.ts';
 import type { Edit } from './patch-hook.ts';
 import { APPROVAL_PATCHES } from './patches/approvals.ts';
+import { CONTEXT_PATCHES } from './patches/contexts.ts';
 import { EFFECT_PATCHES } from './patches/effects.ts';
 import { FORK_PATCHES } from './patches/forks.ts';
 import { HOLDER_PATCHES } from './patches/holders.ts';
@@ -30,4 +31,5 @@ export const PATCHES: readonly Patch[] = [
   ...TOLD_PATCHES,
   ...WORK_PATCHES,
   ...FORK_PATCHES,
+  ...CONTEXT_PATCHES,
 ];

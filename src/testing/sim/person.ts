@@ -37,11 +37,17 @@ export class Person {
   }
 
   async perform(api: Outlast, act: Act, key: string): Promise<void> {
-    const { clock, watch, other } = this.options;
+    const { clock, watch, other, scenario } = this.options;
     if (act.do === 'wait') return clock.sleep(act.ms ?? 0);
     if (act.do === 'start') {
       const budget = { session: (act.budget ?? {}) as Budget };
-      const asked = { message: act.text ?? '', persist: true, key, limits: LIMITS, budget };
+      const asked = {
+        message: act.text ?? '',
+        persist: true,
+        key,
+        limits: { ...LIMITS, ...scenario.limits },
+        budget,
+      };
       watch.session = (await api.start(asked)).session;
       return this.rest(api, watch.session, act.leavesOpen);
     }

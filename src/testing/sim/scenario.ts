@@ -4,6 +4,7 @@
  */
 
 import type { Budget, BudgetChange } from '../../core/budget.ts';
+import type { Limits } from '../../core/event.ts';
 import type { ModelRequest, When } from '../../core/message.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { ModelReply, Prices } from '../../models/port.ts';
@@ -63,6 +64,8 @@ export interface Scenario {
   readonly isBackward?: true;
   /** What the person answers to every question of the work. */
   readonly answer?: string;
+  /** Of the session. */
+  readonly limits?: Partial<Limits>;
   /** By default nothing has a price. */
   readonly prices?: Prices;
   /** Only what this can go through; by default everything. */

@@ -2,8 +2,9 @@
 
 import type { Scenario } from './scenario.ts';
 import { BUDGETS } from './scenarios/budgets.ts';
+import { CONTEXTS } from './scenarios/contexts.ts';
 import { EFFECTS } from './scenarios/effects.ts';
 import { HEAPS } from './scenarios/heaps.ts';
 import { PEOPLE } from './scenarios/people.ts';
 
-export const SCENARIOS: readonly Scenario[] = [...EFFECTS, ...PEOPLE, ...HEAPS, ...BUDGETS];
+export const SCENARIOS: readonly Scenario[] = [...EFFECTS, ...PEOPLE, ...HEAPS, ...BUDGETS, ...CONTEXTS];

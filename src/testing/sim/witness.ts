@@ -7,6 +7,7 @@ import type { Event, EventOf, ForeignEvent } from '../../core/event.ts';
 import { evolve, initialState } from '../../core/evolve.ts';
 import { type State, unknownEffects } from '../../core/state.ts';
 import { InvariantChecker } from '../../projections/invariant.ts';
+import { forgotten } from './forgotten.ts';
 import { SERVICES, type World } from './world.ts';
 
 export class Witness {
@@ -47,7 +48,9 @@ export class Witness {
     for (const event of events) {
       this.broken.push(...this.checker.check(event).map((v) => `${v.invariant} at ${v.seq}: ${v.detail}`));
       this.orders(event);
-      this.folded = evolve(this.folded, event);
+      const before = this.folded;
+      this.folded = evolve(before, event);
+      if (event.kind === 'context.compacted') this.broken.push(...forgotten(before, this.folded, event));
       if (event.kind === 'effect.settled') this.ledgerSays(event.effect, event.outcome.status, event.seq);
       if (event.kind === 'effect.reconciled') {
         this.ledgerSays(event.effect, event.finding.status, event.seq);

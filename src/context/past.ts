@@ -1,0 +1,56 @@
+/**
+ * The compacted past, as the model sees it: one message in place of all that has left the view. It is made of what one
+ * compaction has left and of what the ledger had settled by then, so its bytes stay the same until the next one.
+ */
+
+import { writes } from '../core/capability.ts';
+import type { SummaryLine } from '../core/event.ts';
+import type { ViewMessage } from '../core/message.ts';
+import type { Effect, Instruction, Past, State } from '../core/state.ts';
+import { oneLine } from '../lib/text.ts';
+
+export function renderPast(s: State, past: Past): ViewMessage {
+  const lines = past.sections.flatMap((section) => section.lines);
+  const blocks = [
+    `What came before, in short (event #${past.seq}). Everything is kept word for word: "recall" brings back any number, or ` +
+      'finds it by its words. The lines were taken from what stood there; where it matters, look it up.',
+    block('What people have said, in order. "order", "rule" and "open" stand as they were said:', [
+      ...(past.more > 0 ? [`${past.more} older instructions are over, and not named here.`] : []),
+      ...past.instructions.map(instruction),
+    ]),
+    block('Done outside, from the ledger:', ledger(s, past)),
+    block('What is known:', lines.map(known)),
+  ];
+  return { role: 'user', text: `[outlast] ${blocks.filter((text) => text !== '').join('\n\n')}` };
+}
+
+const block = (title: string, lines: readonly string[]): string =>
+  lines.length === 0 ? '' : [title, ...lines.map((line) => `- ${line}`)].join('\n');
+
+function instruction({ n, seq, turn, status, text }: Instruction): string {
+  const what = status === 'surfaced' ? 'answered' : status === 'failed' ? 'the turn failed' : status;
+  return `I${n} (#${seq}, turn ${turn}, ${what}): ${text}`;
+}
+
+const known = ({ kind, text, sources }: SummaryLine): string =>
+  `${kind}: ${oneLine(text, 600)} [${sources.map((seq) => `#${seq}`).join(', ')}]`;
+
+/** Of more, the newest are named. */
+const MOST_EFFECTS = 20;
+
+/** Writes that were settled before the compaction; what was settled later is told where it happened. */
+function ledger(s: State, { seq }: Past): readonly string[] {
+  const settled = s.effects.closed.filter(
+    ({ capability, settledSeq }) => writes(capability) && settledSeq !== null && settledSeq < seq,
+  );
+  const older = settled.length - MOST_EFFECTS;
+  return [
+    ...(older > 0 ? [`${older} older ones: recall the kind "effect"`] : []),
+    ...settled.slice(-MOST_EFFECTS).map(effectLine),
+  ];
+}
+
+function effectLine({ id, tool, target, status, args, outcome, settledSeq }: Effect): string {
+  const came = outcome?.status === 'done' ? `: ${oneLine(JSON.stringify(outcome.result), 120)}` : '';
+  return `${id} ${tool} to ${target} ${oneLine(JSON.stringify(args), 120)} is ${status}${came} [#${settledSeq}]`;
+}
