@@ -11,7 +11,7 @@
  */
 
 import { nameOf } from '../core/file.ts';
-import type { Message, Part, ToolSpec, View, ViewMessage } from '../core/message.ts';
+import type { Message, Part, ToolSpec, View, ViewMessage, Whole } from '../core/message.ts';
 import type { Item, State } from '../core/state.ts';
 import { clip } from '../lib/text.ts';
 import { systemPrompt } from './prompt/system.ts';
@@ -91,9 +91,9 @@ function render(item: Item, outputChars: number, hidden: string | null): readonl
     case 'message':
       return item.message.from === 'person'
         ? said(item.message, hidden)
-        : [{ role: 'user', text: mark(item.message.text, outputChars) }];
+        : [{ role: 'user', text: mark(item.message.text, outputChars, item.message.whole) }];
     case 'note':
-      return [{ role: 'user', text: mark(item.text, outputChars) }];
+      return [{ role: 'user', text: mark(item.text, outputChars, item.whole) }];
     case 'reply': {
       if (item.cut) {
         const text = item.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
@@ -104,9 +104,9 @@ function render(item: Item, outputChars: number, hidden: string | null): readonl
       }
       const parts = item.parts.filter(isSaid).map((part) => (hidden === null ? part : named(part, hidden)));
       if (parts.length === 0) return [];
-      const results = item.results.map((result) => ({
+      const results = item.results.map(({ whole, ...result }) => ({
         ...result,
-        text: clip(result.text === '' ? '(no output)' : result.text, outputChars),
+        text: cut(result.text === '' ? '(no output)' : result.text, outputChars, whole),
       }));
       return results.length === 0
         ? [{ role: 'assistant', parts }]
@@ -132,7 +132,13 @@ const named = (part: Part, hidden: string): Part =>
   part.type === 'file' ? { type: 'text', text: `[${nameOf(part)}: ${hidden}]` } : part;
 
 /** What the runtime says, so that a model never takes it for a person. It can hold a result that came late. */
-const mark = (text: string, max: number): string => `[outlast] ${clip(text, max)}`;
+const mark = (text: string, max: number, whole?: Whole): string => `[outlast] ${cut(text, max, whole)}`;
+
+/** In the view only: what is left out stands in the log, and the line in its place says how to read it. */
+const cut = (text: string, max: number, whole: Whole | undefined): string =>
+  clip(text, max, (at) =>
+    whole ? `; recall #${whole.seq} from offset ${Math.max(0, at - whole.from)} shows them` : '',
+  );
 
 /** Reasoning goes back whole or not at all, even when its text is empty: its signature is what counts. */
 function isSaid(part: Part): boolean {
