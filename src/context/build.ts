@@ -13,7 +13,7 @@
 
 import type { Limits } from '../core/event.ts';
 import { nameOf } from '../core/file.ts';
-import type { Message, Part, ToolSpec, View, ViewMessage } from '../core/message.ts';
+import type { Message, Part, ToolSpec, View, ViewMessage, Whole } from '../core/message.ts';
 import { messageChars, resultChars } from '../core/size.ts';
 import type { Item, Past, State } from '../core/state.ts';
 import { clip } from '../lib/text.ts';
@@ -99,9 +99,9 @@ function render(item: Item, limits: Limits, hidden: string | null): readonly Vie
     case 'message':
       return item.message.from === 'person'
         ? said(item.message, limits, hidden)
-        : [{ role: 'user', text: mark(item.message.text, outputChars) }];
+        : [{ role: 'user', text: mark(item.message.text, outputChars, item.message.whole) }];
     case 'note':
-      return [{ role: 'user', text: mark(item.text, outputChars) }];
+      return [{ role: 'user', text: mark(item.text, outputChars, item.whole) }];
     case 'reply': {
       if (item.cut) {
         const text = item.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
@@ -113,9 +113,9 @@ function render(item: Item, limits: Limits, hidden: string | null): readonly Vie
       const parts = item.parts.filter(isSaid).map((part) => (hidden === null ? part : named(part, hidden)));
       if (parts.length === 0) return [];
       const most = resultChars(limits, item.results.length);
-      const results = item.results.map((result) => ({
+      const results = item.results.map(({ whole, ...result }) => ({
         ...result,
-        text: clip(result.text === '' ? '(no output)' : result.text, most),
+        text: cut(result.text === '' ? '(no output)' : result.text, most, whole),
       }));
       return results.length === 0
         ? [{ role: 'assistant', parts }]
@@ -127,12 +127,9 @@ function render(item: Item, limits: Limits, hidden: string | null): readonly Vie
   }
 }
 
-function said(
-  { id, text: whole, images }: Message,
-  limits: Limits,
-  hidden: string | null,
-): readonly ViewMessage[] {
-  const text = clip(whole, messageChars(limits));
+function said(message: Message, limits: Limits, hidden: string | null): readonly ViewMessage[] {
+  const { id, seq, images } = message;
+  const text = cut(message.text, messageChars(limits), { seq, from: 0 });
   if (images.length === 0) return [{ role: 'user', text }];
   const called = images.map((image, at) => ({ ...image, name: nameOf(image, `${id}.${at + 1}`) }));
   if (hidden === null) return [{ role: 'user', text, images: called }];
@@ -146,7 +143,13 @@ const named = (part: Part, hidden: string): Part =>
   part.type === 'file' ? { type: 'text', text: `[${nameOf(part)}: ${hidden}]` } : part;
 
 /** What the runtime says, so that a model never takes it for a person. It can hold a result that came late. */
-const mark = (text: string, max: number): string => `[outlast] ${clip(text, max)}`;
+const mark = (text: string, max: number, whole?: Whole): string => `[outlast] ${cut(text, max, whole)}`;
+
+/** In the view only: what is left out stands in the log, and the line in its place says how to read it. */
+const cut = (text: string, max: number, whole: Whole | undefined): string =>
+  clip(text, max, (at) =>
+    whole ? `; recall #${whole.seq} from offset ${Math.max(0, at - whole.from)} shows them` : '',
+  );
 
 /** Reasoning goes back whole or not at all, even when its text is empty: its signature is what counts. */
 function isSaid(part: Part): boolean {

@@ -15,6 +15,7 @@ import { oneLine } from '../lib/text.ts';
 import type { CompactionReason, EventBody, EventOf, SummaryLine } from './event.ts';
 import { evolve } from './evolve.ts';
 import type { Next } from './next.ts';
+import { rulesIn } from './rule.ts';
 import { contextSize, fixedTokens, itemSize, pastTokens, sumTokens } from './size.ts';
 import { textOf } from './slices/turn.ts';
 import type { Item, State } from './state.ts';
@@ -123,13 +124,24 @@ export function cutOf(s: State, why: CompactionReason): number | null {
   const most = isTight ? limits.windowTokens * MOST_SHARE : compactAt(s);
   for (const share of KEPT_SHARES) {
     const items = firstKept(s, most * share);
-    const gain = sumTokens(s.transcript.slice(0, items), limits);
+    const gain = gainOf(s, items);
     const isEnough = isTight ? why === 'bytes' || tokens - gain < most : true;
     if (items > 0 && gain > most * GAIN_SHARE && isEnough) return items;
   }
   // Less than is wanted is more than nothing where no request goes out otherwise.
   const items = firstKept(s, 0);
   return isTight && items > 0 ? items : null;
+}
+
+/** What a person said and still stands is in the view afterwards as well. */
+function gainOf(s: State, items: number): number {
+  const open = new Set<string>(s.turn?.answers);
+  const isFirst = s.context.past === null;
+  const left = s.transcript.slice(0, items).filter((item, at) => {
+    if (item.kind !== 'message' || item.message.from !== 'person') return true;
+    return !((isFirst && at === 0) || open.has(item.message.id) || rulesIn(item.message.text) !== null);
+  });
+  return sumTokens(left, s.contract.limits);
 }
 
 function firstKept(s: State, keptTokens: number): number {

@@ -59,6 +59,15 @@ export type ResultStatus = 'done' | 'failed' | 'unknown' | 'refused' | 'interrup
 export interface CallResult {
   readonly status: ResultStatus;
   readonly text: string;
+  readonly whole?: Whole;
+}
+
+/** Where a text can be read again that is cut in the view. */
+export interface Whole {
+  /** The event that says it. */
+  readonly seq: number;
+  /** Where in this text that of the event begins; before it, when it is negative. */
+  readonly from: number;
 }
 
 export interface ToolSpec {
@@ -79,7 +88,10 @@ type MessageWith<Image, File> =
   | { readonly role: 'assistant'; readonly parts: readonly PartWith<File>[] }
   | {
       readonly role: 'tool';
-      readonly results: readonly ({ readonly call: CallId; readonly tool: string } & CallResult)[];
+      readonly results: readonly ({ readonly call: CallId; readonly tool: string } & Omit<
+        CallResult,
+        'whole'
+      >)[];
     };
 
 /** Everything a model gets. Nothing about the session reaches a model by another way. */
@@ -115,6 +127,8 @@ export interface Message {
   readonly from: 'person' | 'runtime';
   readonly when: When;
   readonly at: number;
+  /** Of what the session reports to itself. */
+  readonly whole?: Whole;
 }
 
 /** What `send` answers once the message is durable; the same again for the same key. */

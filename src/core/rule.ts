@@ -24,10 +24,18 @@ const RULE = new RegExp(
 
 /** The rules in what a person said, word for word; null when there are none. */
 export function rulesIn(text: string): string | null {
+  if (known?.text !== text) known = { text, rules: found(text) };
+  return known.rules;
+}
+
+/** Asked of the same long message at every look for work, where it stands. */
+let known: { readonly text: string; readonly rules: string | null } | null = null;
+
+function found(text: string): string | null {
   if (!RULE.test(text)) return null;
   if (text.length <= SHORT) return text;
-  const found = sentences(text).filter((sentence) => RULE.test(sentence));
-  return found.length === 0 ? text : found.join('\n');
+  const rules = sentences(text).filter((sentence) => RULE.test(sentence));
+  return rules.length === 0 ? text : rules.join('\n');
 }
 
 /** Lines, and sentences within them; none of their words is changed. */

@@ -61,8 +61,8 @@ const stepChars = ({ windowTokens }: Limits): number => Math.floor((windowTokens
 export const resultChars = (limits: Limits, results: number): number =>
   Math.max(200, Math.min(limits.outputChars, Math.floor(stepChars(limits) / Math.max(1, results))));
 
-/** Characters of what a person says that are shown. */
-export const messageChars = (limits: Limits): number => stepChars(limits);
+/** Characters of what a person says that are shown: half a window. */
+export const messageChars = (limits: Limits): number => 2 * stepChars(limits);
 
 // ── measuring ──────────────────────────────────────────────────────────────────────────────────────────────
 

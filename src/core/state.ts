@@ -32,7 +32,7 @@ import type {
   SessionId,
   TimerId,
 } from './ids.ts';
-import type { CallResult, Message, Part, Receipt, ToolCallPart } from './message.ts';
+import type { CallResult, Message, Part, Receipt, ToolCallPart, Whole } from './message.ts';
 import type { Ruling } from './policy.ts';
 
 export interface State {
@@ -201,7 +201,13 @@ export type Item =
       readonly cut: boolean;
     }
   /** What the runtime has to tell the model. */
-  | { readonly kind: 'note'; readonly seq: number; readonly text: string; readonly at: number };
+  | {
+      readonly kind: 'note';
+      readonly seq: number;
+      readonly text: string;
+      readonly at: number;
+      readonly whole?: Whole;
+    };
 
 export type * from './context.ts';
 

@@ -13,12 +13,12 @@ export function tail(text: string, max: number): string {
   return isLowSurrogate(cut.charCodeAt(0)) ? cut.slice(1) : cut;
 }
 
-/** Head and tail with a line between them that says how much is left out. */
-export function clip(text: string, max: number): string {
+/** Head and tail with a line between them that says how much is left out and, after it, what `more` says of the place. */
+export function clip(text: string, max: number, more: (at: number) => string = () => ''): string {
   if (text.length <= max) return text;
   const first = head(text, Math.ceil(max * 0.6));
   const last = tail(text, Math.floor(max * 0.4));
-  return `${first}\n… ${text.length - first.length - last.length} characters left out …\n${last}`;
+  return `${first}\n… ${text.length - first.length - last.length} characters left out${more(first.length)} …\n${last}`;
 }
 
 /** One line of at most `max` units, for titles and lists. */

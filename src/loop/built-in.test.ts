@@ -102,6 +102,7 @@ test('what is built in is offered behind `code` and ahead of all else, and its n
     'ask_person',
     'progress',
     'sleep',
+    'recall',
     'ape',
     'zoo',
   ]);

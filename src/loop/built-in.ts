@@ -10,6 +10,7 @@ import type { EventBody, Origin } from '../core/event.ts';
 import { mint } from '../core/ids.ts';
 import type { ToolSpec } from '../core/message.ts';
 import type { State } from '../core/state.ts';
+import { instantOf } from '../lib/instant.ts';
 import { isRecord, type Json } from '../lib/json.ts';
 import { wellFormed } from '../lib/well-formed.ts';
 import type { Refusal } from '../tools/port.ts';
@@ -128,12 +129,6 @@ function dueOf(args: Json, now: number): number | string {
   if (due > now + LONGEST_MS) return 'a year is the longest';
   return Math.max(Math.ceil(due), now + 1);
 }
-
-/** As `sleep` says it: what `Date.parse` makes of anything else is a guess. */
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/;
-
-const instantOf = (text: Json | undefined): number =>
-  typeof text === 'string' && INSTANT.test(text) ? Date.parse(text) : Number.NaN;
 
 function isChoices(value: Json): value is readonly string[] {
   if (!Array.isArray(value) || value.length > 20 || new Set(value).size !== value.length) return false;

@@ -12,6 +12,7 @@ import type { SessionId } from '../core/ids.ts';
 import type { View } from '../core/message.ts';
 import type { PortCall } from '../core/next.ts';
 import { digestOf } from '../core/policy.ts';
+import { RECALL } from '../core/slices/effect.ts';
 import { type Effect, findEffect, lineageOf, type State } from '../core/state.ts';
 import { Abort } from '../lib/abort.ts';
 import { assert, unreachable } from '../lib/assert.ts';
@@ -25,6 +26,7 @@ import type { Based, Heaps, Opened } from './heaps.ts';
 import { inputOf } from './journal.ts';
 import { type Call, type Metered, metered } from './meter.ts';
 import type { Ports } from './ports.ts';
+import { recallFor } from './recall-tool.ts';
 
 export type Performed =
   | {
@@ -150,7 +152,8 @@ async function runEffect(s: State, call: Of<'call'>, by: Performer, halt: Abort)
   assert(effect, 'an effect that is called stands in the ledger');
   const unapproved = effect.gate === 'open' ? null : whyNot(s, effect, digestOf(effect));
   assert(unapproved === null, `what is sent may be sent: ${unapproved}`);
-  const tool = by.ports.tools.get(effect.tool);
+  const tool =
+    effect.tool === RECALL ? recallFor(by.session, s, by.ports.store) : by.ports.tools.get(effect.tool);
   if (!tool) {
     const message = `The tool "${effect.tool}" is not here any more.`;
     const didNothing = !writes(effect.capability) || isFirstWord(effect, attempt);

@@ -2,9 +2,11 @@
 
 import { OutlastError } from '../core/error.ts';
 import type { ToolSpec } from '../core/message.ts';
+import { RECALL } from '../core/slices/effect.ts';
 import { isRecord } from '../lib/json.ts';
 import type { Tool } from '../tools/port.ts';
 import { BUILT_IN } from './built-in.ts';
+import { RECALL_TOOL } from './recall-tool.ts';
 
 export interface Registry {
   get(name: string): Tool | undefined;
@@ -30,7 +32,7 @@ const CODE_SPEC: ToolSpec = {
 
 export function registry(tools: readonly Tool[]): Registry {
   const byName = new Map<string, Tool>();
-  const taken = new Set([CODE, ...BUILT_IN.map(({ spec }) => spec.name)]);
+  const taken = new Set([CODE, ...BUILT_IN.map(({ spec }) => spec.name), RECALL]);
   for (const [index, tool] of tools.entries()) {
     checkTool(tool, index);
     if (byName.has(tool.spec.name) || taken.has(tool.spec.name)) {
@@ -41,8 +43,8 @@ export function registry(tools: readonly Tool[]): Registry {
   const offered = [...byName.values()].filter((tool) => tool.direct).map((tool) => tool.spec);
   const sorted = offered.sort((a, b) => (a.name < b.name ? -1 : 1));
   return {
-    get: (name) => byName.get(name),
-    specs: [CODE_SPEC, ...BUILT_IN.map(({ spec }) => spec), ...sorted],
+    get: (name) => (name === RECALL ? RECALL_TOOL : byName.get(name)),
+    specs: [CODE_SPEC, ...BUILT_IN.map(({ spec }) => spec), RECALL_TOOL.spec, ...sorted],
     names: [...taken, ...[...byName.keys()].sort()],
   };
 }

@@ -5,13 +5,14 @@
  * K2  A commit appends: at least one event, numbered on from the head it names (S3).
  * K3  Kinds and bodies are text that every store gives back byte for byte: well-formed, without NUL (S5).
  * K4  A blob's reference is the hash of its bytes, on the way in and on the way out.
+ * K5  A batch of the index covers at least one event, and nothing in it is empty.
  */
 
 import { OutlastError } from '../core/error.ts';
 import { type BlobRef, parseSessionId, type SessionId } from '../core/ids.ts';
 import { assert } from '../lib/assert.ts';
 import { sha256 } from '../lib/digest.ts';
-import type { Commit, StoredEvent, Summary } from './port.ts';
+import type { Batch, Commit, StoredEvent, Summary } from './port.ts';
 
 /** The name of a blob: SHA-256 of its bytes. */
 export function blobRef(bytes: Uint8Array): BlobRef {
@@ -29,6 +30,15 @@ export function checkCommit(commit: Commit): void {
 /** Throws `blob.forged` unless the bytes are those that `ref` names. */
 export function checkBlob(session: SessionId, ref: BlobRef, bytes: Uint8Array): void {
   if (blobRef(bytes) !== ref) throw blobForged(session, ref);
+}
+
+/** K5. */
+export function checkBatch({ after, upTo, passages, words }: Batch): void {
+  const isRange = Number.isSafeInteger(after) && Number.isSafeInteger(upTo) && 0 <= after && after < upTo;
+  assert(isRange, 'a batch covers events, from one on');
+  assert(passages.length > 0, 'a batch says what it holds');
+  for (const [word, found] of words)
+    assert(isStorable(word) && found.length > 0, 'a word is text, somewhere');
 }
 
 export function blobForged(session: SessionId, ref: BlobRef, cause?: unknown): OutlastError {

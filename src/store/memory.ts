@@ -11,10 +11,11 @@
 import type { BlobRef, Owner, SessionId } from '../core/ids.ts';
 import { assert } from '../lib/assert.ts';
 import type { Clock } from '../lib/clock.ts';
-import { awaitingIn, blobMissing, checkBlob, checkCommit, sessionUnknown } from './check.ts';
+import { awaitingIn, blobMissing, checkBatch, checkBlob, checkCommit, sessionUnknown } from './check.ts';
 import { type Account, type Books, EMPTY_OWNER, type Entered, type Hold, reserve, settle } from './ledger.ts';
 import type {
   Acquired,
+  Batch,
   Commit,
   CommitResult,
   ListQuery,
@@ -39,6 +40,8 @@ interface Kept {
   readonly id: SessionId;
   readonly events: StoredEvent[];
   readonly blobs: Map<BlobRef, Uint8Array>;
+  /** S8. */
+  batches: readonly Batch[];
   readonly startedAt: number;
   summary: Summary;
   epoch: number;
@@ -103,6 +106,28 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
       if (!bytes) throw blobMissing(session, ref);
       checkBlob(session, ref, bytes);
       return bytes.slice();
+    },
+
+    async index(session, batch) {
+      const kept = sessions.get(session);
+      if (!kept) throw sessionUnknown();
+      checkBatch(batch);
+      const before = kept.batches.filter(({ upTo }) => upTo <= batch.after);
+      if ((before.at(-1)?.upTo ?? 0) !== batch.after) return false;
+      kept.batches = [...before, structuredClone(batch)];
+      return true;
+    },
+
+    async search(session, words) {
+      return (sessions.get(session)?.batches ?? []).map((batch) => ({
+        ...batch,
+        words: new Map(
+          words.flatMap((word) => {
+            const found = batch.words.get(word);
+            return found ? [[word, found.slice()] as const] : [];
+          }),
+        ),
+      }));
     },
 
     async acquire(session, holder, ttlMs): Promise<Acquired> {
@@ -207,6 +232,7 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
       id: session,
       events: [],
       blobs: new Map(),
+      batches: [],
       startedAt: summary.startedAt,
       summary,
       epoch: 0,

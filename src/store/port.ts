@@ -9,11 +9,14 @@
  * S6  A transaction touches one session's rows only, and at most the budget of its owner.
  * S7  A reservation is checked against turn, session and owner, and made, in one: two cannot both take what is left.
  *     It counts in full until it is settled, for ever if need be; reserving or settling again by its key changes nothing.
+ * S8  The index of a log's words is kept for whoever made it, batch after batch without a gap, and is never authority: a
+ *     search gives what was put in, or less, never anything else, and what is damaged is forgotten.
  */
 
 import type { Amounts, Budget, Budgets, Exhaustion, Spent } from '../core/budget.ts';
 import type { BlobRef, Owner, SessionId } from '../core/ids.ts';
 import type { Summary } from '../projections/summary.ts';
+import type { Batch } from '../projections/word-index.ts';
 
 /** An event as stored: the body is JSON text, so that unknown kinds and versions survive untouched. */
 export interface StoredEvent {
@@ -31,6 +34,7 @@ export interface Blob {
 }
 
 export type { Summary } from '../projections/summary.ts';
+export type { Batch } from '../projections/word-index.ts';
 
 export interface Row extends Summary {
   readonly id: SessionId;
@@ -120,6 +124,13 @@ export interface Store {
   nextDue(): Promise<number | null>;
   /** Throws `blob.missing`, or `blob.forged` when the bytes do not hash to the ref. */
   blob(session: SessionId, ref: BlobRef): Promise<Uint8Array>;
+  /**
+   * Keeps a batch in the place of all that stand behind its beginning. False, and nothing changes, when the batches that
+   * stand do not reach up to there: then whoever asks begins anew, after event 0.
+   */
+  index(session: SessionId, batch: Batch): Promise<boolean>;
+  /** The batches that stand, in order, each with what it has of these words. */
+  search(session: SessionId, words: readonly string[]): Promise<readonly Batch[]>;
   /**
    * Takes the lease when it is free, lapsed by the store's clock, or its holder is provably dead: of another process
    * that is gone, or of this very holder, who asks again only when its actor before has ended. `clean` tells whether

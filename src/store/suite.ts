@@ -12,6 +12,7 @@ import { commitSuite } from './suite/commits.ts';
 import { leaseSuite } from './suite/leases.ts';
 import { readSuite } from './suite/reads.ts';
 import { a, b, bytes, epochOf, type Trial } from './suite/trial.ts';
+import { wordSuite } from './suite/words.ts';
 
 /** A store that a test may use up. */
 export interface OpenStore {
@@ -62,6 +63,7 @@ export function storeSuite(subject: StoreSubject): void {
     readSuite(trial);
     leaseSuite(trial);
     budgetSuite(trial);
+    wordSuite(trial);
 
     it('S1 everything committed is there after a restart', async ({ skip }) => {
       const blob = sampleBlob(bytes(1000));

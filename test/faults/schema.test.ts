@@ -111,7 +111,7 @@ it('B190 a tool that is gone: its call is refused by name, and the session is as
     tool: 'old',
     status: 'refused',
     text: expect.stringMatching(
-      /There is no tool "old"\. There are: code, ask_person, progress, sleep, book, look/,
+      /There is no tool "old"\. There are: code, ask_person, progress, sleep, recall, book, look/,
     ),
   });
   expect(h.requests.at(-1)?.tools.map(({ name }) => name)).not.toContain('old');
@@ -170,6 +170,7 @@ it('B148 the first request after a restart lists all tools', async () => {
     'ask_person',
     'progress',
     'sleep',
+    'recall',
     'book',
     'extra',
     'look',

@@ -1,10 +1,13 @@
 /** Transcript integrity: whatever breaks, the next request is one that a provider takes, and it is true. */
 
 import { expect, it } from 'vitest';
+import type { Event } from '../../src/core/event.ts';
 import type { ModelRequest } from '../../src/core/message.ts';
 import { resultOf } from '../../src/core/slices/effect.ts';
 import { languageModel } from '../../src/models/ai-sdk/language-model.ts';
 import { toCall } from '../../src/models/ai-sdk/prompt.ts';
+import type { ModelReply } from '../../src/models/port.ts';
+import { textOf } from '../../src/projections/passages.ts';
 import { calls, gate, type Harness, read, say, tool } from '../../src/testing/harness.ts';
 import { events, given, instructions, notes, present, responses, results, sandbox } from './kit.ts';
 import { streaming } from './streams.ts';
@@ -125,7 +128,9 @@ it('B027 a cut in the middle of a character loses the whole character', async ()
     const wire = JSON.stringify(h.requests.at(-1));
     expect(new TextDecoder('utf-8', { fatal: true }).decode(new TextEncoder().encode(wire))).toBe(wire);
     expect(wire).not.toMatch(/\\ud[89a-f]/i);
-    expect(results(h.requests.at(-1))[0]?.text).toMatch(/🦊\n… \d+ characters left out …\n🦊/);
+    expect(results(h.requests.at(-1))[0]?.text).toMatch(
+      /🦊\n… \d+ characters left out; recall #\d+ from offset \d+ shows them …\n🦊/,
+    );
   }
 });
 
@@ -146,6 +151,69 @@ it('B028 a giant output is cut in the view, whole in the log, and the next turn 
   expect(await responses(h, id)).toEqual(['that was long', 'still here']);
 });
 
+/** What the line in the place of a cut says: where to read on. */
+const handle = (text = ''): { id: string; offset: number } => {
+  const [, id = '', offset] = /left out; recall (#\d+) from offset (\d+) shows them …/.exec(text) ?? [];
+  return { id, offset: Number(offset) };
+};
+
+/** From an offset on, page after page, as `recall` gives them; without what stands around each. */
+const pages = async (h: Harness, id: string, from: { id: string; offset: number }): Promise<string> => {
+  let read = '';
+  for (;;) {
+    const before = h.requests.length;
+    await h.tell(id, `recall ${from.id} ${from.offset + read.length}`);
+    const page = results(h.requests[before + 1]).at(-1)?.text ?? '';
+    const [, text = '', more] =
+      /^#.*\n([\s\S]*?)(\n… \d+ more: recall #\d+ from offset \d+ …)?$/.exec(page) ?? [];
+    read += text;
+    if (more === undefined) return read;
+  }
+};
+
+const recalling = (request: ModelRequest, ...before: readonly ModelReply[]): ModelReply => {
+  const said = instructions(request);
+  const reply = before[results(request).length];
+  if (reply) return reply;
+  const [, id, offset] = /^recall (\S+) (\d+)$/.exec(said.at(-1) ?? '') ?? [];
+  const isRead = request.messages.findLast(({ role }) => role !== 'user')?.role === 'tool';
+  return id === undefined || isRead ? say('ok') : calls(['recall', { id, offset: Number(offset) }]);
+};
+
+it('B028 the line in the place of a cut is a handle, and recall reads on there to the last character', async () => {
+  const giant = Array.from({ length: 9_000 }, (_, at) => `row ${at} 🦊`).join('; ');
+  const h = given({
+    tools: [tool('dump', { kind: 'read' }, async () => ({ status: 'done', result: giant }))],
+    model: (request) => recalling(request, calls(['dump', {}])),
+  });
+  const id = await h.start('dump it');
+  await h.rest(id);
+  const cut = results(h.requests[1])[0]?.text ?? '';
+  const { offset } = handle(cut);
+  expect(cut.slice(0, offset)).toBe(JSON.stringify(giant).slice(0, offset));
+  h.restart();
+  expect(await pages(h, id, handle(cut))).toBe(JSON.stringify(giant).slice(offset));
+  for (const request of h.requests) expect(results(request)[0]?.text ?? cut).toBe(cut);
+});
+
+it('B028 so is that of what a cell shows', async () => {
+  const source =
+    "console.log('printed '.repeat(200)); Array.from({ length: 9_000 }, (_, at) => 'row ' + at).join(' ')";
+  const h = given({
+    sandbox,
+    limits: { outputChars: 2_000 },
+    model: (request) => recalling(request, calls(['code', { source }])),
+  });
+  const id = await h.start('show it');
+  await h.rest(id);
+  const cut = results(h.requests[1])[0]?.text ?? '';
+  const [committed] = await events(h, id, 'cell.committed');
+  const whole = textOf(committed as Event);
+  expect(whole.startsWith('printed printed')).toBe(true);
+  expect(cut.length).toBeLessThan(whole.length);
+  expect(await pages(h, id, handle(cut))).toBe(whole.slice(handle(cut).offset));
+});
+
 it('B028 a giant output that comes late is cut as well', async () => {
   const held = gate();
   const dump = tool('dump', { kind: 'blind' }, async () => {
@@ -159,7 +227,11 @@ it('B028 a giant output that comes late is cut as well', async () => {
   held.open();
   await h.tell(id, 'what came of it?');
 
-  expect(notes(h.requests[1]).join()).toContain('is settled now: done');
+  const late = notes(h.requests[1]).join();
+  expect(late).toContain('is settled now: done');
+  const { offset } = handle(late);
+  const shown = late.slice(late.indexOf('"all of it'), late.indexOf('\n… '));
+  expect(shown).toBe(JSON.stringify('all of it '.repeat(200_000)).slice(0, offset));
   expect(JSON.stringify(h.requests[1]).length).toBeLessThan(25_000);
 });
 

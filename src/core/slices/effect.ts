@@ -24,6 +24,9 @@ import { answerCall, isOpenCall, note, updateCall } from './turn.ts';
 
 type Closing = Exclude<Outcome, { status: 'unknown' }>;
 
+/** The tool that reads this session's own log; the runtime answers it. */
+export const RECALL = 'recall';
+
 const GATES: Readonly<Record<Verdict, Gate>> = { allow: 'open', ask: 'asks', deny: 'shut' };
 
 /** What is known of an effect that nobody has sent yet. */
@@ -243,13 +246,18 @@ export function doneOutside(s: State, which: (effect: Effect) => boolean): strin
 export function resultOf(effect: Effect): CallResult {
   const { outcome } = effect;
   if (!outcome) return { status: 'unknown', text: `The outcome of ${effect.id} is unknown.` };
+  // What was recalled is text of this very log, and no data of a service.
+  const isText = effect.tool === RECALL && outcome.status === 'done' && typeof outcome.result === 'string';
+  const text = isText ? (outcome.result as string) : outcomeInWords(outcome);
   const how = effect.evidence ? ` (${effect.evidence.note})` : '';
-  if (outcome.status === 'done') return { status: 'done', text: `${JSON.stringify(outcome.result)}${how}` };
-  if (effect.status === 'left') {
-    const status = effect.dispatch === null ? 'interrupted' : 'unknown';
-    return { status, text: `${outcome.message} [${outcome.code}]` };
-  }
-  return { status: 'failed', text: `${outcome.message} [${outcome.code}]${how}` };
+  if (effect.status !== 'left') return { status: outcome.status, text: text + how };
+  return { status: effect.dispatch === null ? 'interrupted' : 'unknown', text };
+}
+
+/** An outcome as people, models and `recall` read it. */
+export function outcomeInWords(outcome: Closing): string {
+  if (outcome.status === 'failed') return `${outcome.message} [${outcome.code}]`;
+  return JSON.stringify(outcome.result);
 }
 
 // ── details ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -298,7 +306,8 @@ function answer(s: State, effect: Effect, e: Stamp): State {
     // Its cell is gone: of a write the model must hear, a read is of no use to anybody.
     if (isAwaited || !writes(effect.capability)) return answerGuest(s, effect, e);
   } else if (isOpenCall(s, effect.origin.call)) {
-    return answerCall(s, effect.origin.call, resultOf(effect));
+    const whole = effect.status === 'withdrawn' ? {} : { whole: { seq: e.seq, from: 0 } };
+    return answerCall(s, effect.origin.call, { ...resultOf(effect), ...whole });
   }
   const result = resultOf(effect);
   if (effect.status === 'withdrawn') {
@@ -308,9 +317,11 @@ function answer(s: State, effect: Effect, e: Stamp): State {
     const isKnown = effect.outcome?.status === 'failed' && effect.outcome.code === WITHDRAWN;
     return isKnown ? note(s, news, e.at) : reportToSelf(s, effect.id, news, e.at);
   }
-  const text = `Effect ${effect.id} (${effect.target}) is settled now: ${result.status}. ${result.text}`;
+  const news = `Effect ${effect.id} (${effect.target}) is settled now: ${result.status}. `;
+  const text = news + result.text;
+  const whole = { seq: e.seq, from: news.length };
   // The turn that asked went on without it, or was interrupted: then the model learns of it when it next reads.
-  return effect.isSuspended ? reportToSelf(s, effect.id, text, e.at) : note(s, text, e.at);
+  return effect.isSuspended ? reportToSelf(s, effect.id, text, e.at, whole) : note(s, text, e.at, whole);
 }
 
 function change(s: State, id: EffectId, update: (effect: Effect) => Effect): State {

@@ -41,7 +41,7 @@ export function forked(s: State, e: EventOf<'session.forked'>): State {
   };
   const told = s.inbox.unread.filter((message) => message.from === 'runtime');
   return note(
-    told.reduce((state, { text, at }) => note(state, text, at), own),
+    told.reduce((state, { text, at, whole }) => note(state, text, at, whole), own),
     account(s, e),
     e.at,
   );

@@ -8,9 +8,10 @@
  */
 
 import { unreachable } from '../../lib/assert.ts';
+import { given } from '../../lib/given.ts';
 import type { EventOf, HeapImage, Stamp } from '../event.ts';
 import type { CellId, DecisionId, TimerId } from '../ids.ts';
-import type { CallResult } from '../message.ts';
+import type { CallResult, Whole } from '../message.ts';
 import type { Delivery, Effect, Heap, ImageChain, Pending, RunningCell, State } from '../state.ts';
 import { withdrawQuestions } from './decision.ts';
 import { doneOutside, withdrawUnsent } from './effect.ts';
@@ -58,11 +59,11 @@ export function cellCommitted(s: State, e: EventOf<'cell.committed'>): State {
   };
   const moving = progressed({ ...s, heap });
   const isHeard = [heap.cell, ...heap.suspended].some((cell) => cell?.id === e.cell);
-  const heard =
-    isHeard || e.output === '' ? moving : note(moving, `[${e.cell} in the background] ${e.output}`, e.at);
+  const heard = isHeard || e.output === '' ? moving : inBackground(moving, e.cell, e.output, e);
   return e.ended.reduce((state, { cell, end }) => {
     const ending = [state.heap.cell, ...state.heap.suspended].find((one) => one?.id === cell);
-    return endCell(state, cell, cellResult(end, ending?.output ?? ''), e);
+    const ended = cellResult(end, ending?.output ?? '');
+    return endCell(state, cell, { ...ended, ...given({ whole: wholeOf(ended.text, e) }) }, e);
   }, heard);
 }
 
@@ -82,7 +83,9 @@ export function cellAborted(s: State, e: EventOf<'cell.aborted'>): State {
   if (s.heap.cell?.id === e.cell) {
     const { call } = s.heap.cell;
     const quiet = withdrawUnsent(abortRunningCell(s), isOf(e.cell), 'its cell was aborted', e);
-    return answerCall(quiet, call, { status: 'failed', text: text + printed });
+    const before = e.message === '' ? 0 : e.message.length + 1;
+    const whole = { seq: e.seq, from: text.length + printed.length - e.output.length - before };
+    return answerCall(quiet, call, { status: 'failed', text: text + printed, whole });
   }
   // A delivery outside a running cell ran away: the heap before that delivery stays, the promise never settles.
   const first = nextDelivery(s.heap.pending)?.guestCall;
@@ -91,6 +94,11 @@ export function cellAborted(s: State, e: EventOf<'cell.aborted'>): State {
   return s.heap.suspended.some((cell) => cell.id === e.cell)
     ? endCell(gone, e.cell, { status: 'failed', text }, e)
     : note(gone, `[${e.cell} in the background] ${text}`, e.at);
+}
+
+function inBackground(s: State, cell: CellId, output: string, e: Stamp): State {
+  const who = `[${cell} in the background] `;
+  return note(s, who + output, e.at, { seq: e.seq, from: who.length });
 }
 
 export function cellSuspended(s: State, e: EventOf<'cell.suspended'>): State {
@@ -231,12 +239,21 @@ function endCell(s: State, id: CellId, result: CallResult, e: Stamp): State {
   if (!s.heap.suspended.some((cell) => cell.id === id)) return s;
   const suspended = s.heap.suspended.filter((cell) => cell.id !== id);
   const ended = { ...s, heap: { ...s.heap, suspended } };
-  return reportToSelf(
-    ended,
-    id,
-    `Cell ${id}, which was suspended, has ended: ${result.status}. ${result.text}`,
-    e.at,
-  );
+  const news = `Cell ${id}, which was suspended, has ended: ${result.status}. `;
+  const whole = result.whole && { ...result.whole, from: result.whole.from + news.length };
+  return reportToSelf(ended, id, news + result.text, e.at, whole);
+}
+
+/** What one move of the heap says: what was printed, and how cells ended. */
+export function cellInWords({ output, ended }: Pick<EventOf<'cell.committed'>, 'output' | 'ended'>): string {
+  const ends = ended.map(({ end }) => (end.status === 'done' ? end.value : end.error));
+  return [output.replace(/\n$/, ''), ...ends].filter((text) => text !== '').join('\n');
+}
+
+/** Of a cell that was moved often, only the end stands in its last event. */
+function wholeOf(text: string, e: EventOf<'cell.committed'>): Whole | undefined {
+  const from = text.lastIndexOf(cellInWords(e));
+  return from < 0 ? undefined : { seq: e.seq, from };
 }
 
 function cellResult(end: EventOf<'cell.committed'>['ended'][number]['end'], output: string): CallResult {

@@ -5,10 +5,11 @@
  * I2  A key is accepted once; a repeat gets the first receipt. It is a repeat when text, images and rule are the same.
  */
 
+import { given } from '../../lib/given.ts';
 import type { EventOf } from '../event.ts';
 import type { FileRef } from '../file.ts';
 import type { CellId, DecisionId, EffectId, MessageId, TimerId } from '../ids.ts';
-import type { Message, When } from '../message.ts';
+import type { Message, When, Whole } from '../message.ts';
 import type { State } from '../state.ts';
 
 export function accepted(s: State, e: EventOf<'message.accepted'>): State {
@@ -53,8 +54,19 @@ export function reportToSelf(
   of: CellId | EffectId | DecisionId | TimerId,
   text: string,
   at: number,
+  whole?: Whole,
 ): State {
   const id = `end:${of}` as MessageId;
-  const message: Message = { id, seq: s.head + 1, text, images: [], from: 'runtime', when: 'next', at };
+  const seq = s.head + 1;
+  const message: Message = {
+    id,
+    seq,
+    text,
+    images: [],
+    from: 'runtime',
+    when: 'next',
+    at,
+    ...given({ whole }),
+  };
   return { ...s, inbox: { ...s.inbox, unread: [...s.inbox.unread, message] } };
 }

@@ -6,12 +6,13 @@
  * T3  A failed or interrupted turn ends the turn; everything the session holds stays.
  */
 
+import { given } from '../../lib/given.ts';
 import { counted, NONE_FAILING } from '../breaker.ts';
 import { NOTHING_SPENT } from '../budget.ts';
 import type { EventOf, Stamp } from '../event.ts';
 import { nameOf } from '../file.ts';
 import type { CallId } from '../ids.ts';
-import type { CallResult, Part, ToolCallPart } from '../message.ts';
+import type { CallResult, Part, ToolCallPart, Whole } from '../message.ts';
 import type { Call, Item, Running, State, Step, TurnEnd } from '../state.ts';
 import { callLost, chargedCall, tryAgain } from './budget.ts';
 import { counted as countedTokens, turnEnded } from './context.ts';
@@ -246,9 +247,10 @@ export function updateCall(s: State, id: CallId, change: (call: Call) => Call): 
   return { ...s, turn: { ...s.turn, step: { ...s.turn.step, calls } } };
 }
 
-export function note(s: State, text: string, at: number): State {
+export function note(s: State, text: string, at: number, whole?: Whole): State {
   // The event that is folded: it holds what is told.
-  return { ...s, transcript: [...s.transcript, { kind: 'note', seq: s.head + 1, text, at }] };
+  const item: Item = { kind: 'note', seq: s.head + 1, text, at, ...given({ whole }) };
+  return { ...s, transcript: [...s.transcript, item] };
 }
 
 /** Whether a result for `call` can still be given to the model as this call's result. */

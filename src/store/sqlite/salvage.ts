@@ -12,6 +12,7 @@ import { guard } from './chain.ts';
 import { type Damage, isDamage } from './damage.ts';
 import type { Database } from './driver.ts';
 import type { Log } from './log.ts';
+import { forgetWords } from './words.ts';
 
 /** Ends the log after its readable part. `summary` is that part's fold; a log of which nothing is left needs none. */
 export function cut(db: Database, log: Log, damage: Damage, summary: Summary | null, now: number): void {
@@ -21,6 +22,8 @@ export function cut(db: Database, log: Log, damage: Damage, summary: Summary | n
       INSERT INTO set_aside SELECT session, seq, at, kind, version, body, hash, ?
       FROM events WHERE session = ? AND seq > ?`).run(now, session, readableTo);
     db.prepare('DELETE FROM events WHERE session = ? AND seq > ?').run(session, readableTo);
+    // The numbers behind the cut will name other events.
+    forgetWords(db, session, 0);
     if (readableTo === 0) db.prepare('DELETE FROM sessions WHERE id = ?').run(session);
     else putRow();
   });

@@ -33,6 +33,27 @@ CREATE TABLE holds (
 );
 `;
 
+const WORDS = `
+-- The index of what logs say, in batches of events. Derived: what is gone or damaged is made again from the log.
+CREATE TABLE batches (
+  id       INTEGER PRIMARY KEY,
+  session  TEXT    NOT NULL,
+  after    INTEGER NOT NULL,
+  up_to    INTEGER NOT NULL,
+  passages BLOB    NOT NULL,
+  sum      INTEGER NOT NULL, -- checksum of passages
+  UNIQUE (session, up_to)
+);
+
+CREATE TABLE words (
+  batch INTEGER NOT NULL,
+  word  TEXT    NOT NULL,
+  found BLOB    NOT NULL,
+  sum   INTEGER NOT NULL, -- checksum of word and found
+  PRIMARY KEY (batch, word)
+) WITHOUT ROWID;
+`;
+
 export const SCHEMA = `
 CREATE TABLE sessions (
   id         TEXT    NOT NULL PRIMARY KEY,
@@ -84,7 +105,7 @@ CREATE TABLE set_aside (
   hash    BLOB    NOT NULL,
   aside_at INTEGER NOT NULL
 );
-${BUDGETS}`;
+${BUDGETS}${WORDS}`;
 
 const EVENT = {
   session: 'text',
@@ -114,6 +135,8 @@ export const STEPS: readonly string[] = [
      WHERE json_valid(summary) AND json_extract(summary, '$.openDecisions') > 0;
    CREATE INDEX sessions_by_awaiting ON sessions (owner, started_at DESC, id DESC) WHERE awaiting > 0;`,
   BUDGETS,
+  // Empty: the index of a log is made when it is first searched.
+  WORDS,
 ];
 
 export interface Versions {

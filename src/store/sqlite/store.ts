@@ -13,7 +13,15 @@ import { OutlastError } from '../../core/error.ts';
 import type { BlobRef, SessionId } from '../../core/ids.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { awaitingIn, blobForged, blobMissing, checkBlob, checkCommit, sessionUnknown } from '../check.ts';
+import {
+  awaitingIn,
+  blobForged,
+  blobMissing,
+  checkBatch,
+  checkBlob,
+  checkCommit,
+  sessionUnknown,
+} from '../check.ts';
 import type { Acquired, Commit, CommitResult, Store } from '../port.ts';
 import { asBytes, asNumber, asText, Rotten } from './cell.ts';
 import { type Guarded, genesis, guard, link, short } from './chain.ts';
@@ -24,6 +32,7 @@ import { openLedger } from './ledger.ts';
 import { openList } from './list.ts';
 import type { Index, Log } from './log.ts';
 import type { Mark } from './witness.ts';
+import { openWords } from './words.ts';
 
 /** What a store works on. */
 export interface Parts {
@@ -67,6 +76,7 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
   const leases = new Map<SessionId, Lease>();
   const ledger = openLedger(db);
   const list = openList(db);
+  const words = openWords(db);
   const commits = group<Applied>(db, {
     durable: (applied) => durable(applied.flatMap(({ mark }) => mark ?? [])),
     undone: () => heads.clear(),
@@ -118,6 +128,17 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
       if (bytes === null) throw blobMissing(session, ref);
       checkBlob(session, ref, bytes);
       return bytes;
+    },
+
+    async index(session, batch) {
+      checkBatch(batch);
+      commits.flush();
+      if (whole(session, () => indexOf(session)) === null) throw sessionUnknown();
+      return noticing(() => db.transaction(() => words.index(session, batch)));
+    },
+
+    async search(session, asked) {
+      return noticing(() => words.search(session, asked));
     },
 
     async acquire(session, holder, ttlMs): Promise<Acquired> {

@@ -1,0 +1,76 @@
+/**
+ * Which passages are shown, when only so many tokens are left for them.
+ *
+ * L1  Whole passages only, and the sum of their tokens with their citations is within the budget.
+ * L2  Rules and preferences of the person have a share of it of their own, so that no pile of data pushes them out.
+ * L3  What was chosen is not said again: of passages that say the same, with the same exact values, one is shown.
+ * L4  Shown oldest first, so that what was corrected later is read later.
+ */
+
+import { wordsOf } from '../../lib/words.ts';
+import type { Passage } from '../../projections/passages.ts';
+import type { Standing } from '../../projections/rules.ts';
+
+export interface Readable extends Passage {
+  readonly standing: Standing;
+}
+
+export interface Chosen {
+  readonly standing: readonly Readable[];
+  readonly rest: readonly Readable[];
+}
+
+/** Four units to a token, as an estimate for text of any kind. */
+export const UNITS = 4;
+/** Of the line above a passage. */
+export const CITATION = 14;
+const SHARE = 0.15;
+/** Of the words of the shorter passage: from there on both say the same. */
+const ALIKE = 0.9;
+
+export const tokensOf = (text: string): number => Math.ceil(text.length / UNITS) + CITATION;
+
+/** Both lists best first. */
+export function choose(
+  { best, standing }: { readonly best: readonly Readable[]; readonly standing: readonly Readable[] },
+  budget: number,
+): Chosen {
+  const shown: Shown[] = [];
+  const take = (among: readonly Readable[], tokens: number): readonly Readable[] => {
+    let left = tokens;
+    return among.filter((passage) => {
+      const cost = tokensOf(passage.text);
+      if (cost > left) return false;
+      const words = shownAs(passage);
+      if (shown.some((other) => saysTheSame(other, words))) return false;
+      shown.push(words);
+      left -= cost;
+      return true;
+    });
+  };
+  const rules = take(standing, Math.floor(budget * SHARE));
+  const used = rules.reduce((sum, { text }) => sum + tokensOf(text), 0);
+  const rest = take(best, budget - used);
+  return { standing: oldestFirst(rules), rest: oldestFirst(rest) };
+}
+
+interface Shown {
+  readonly words: ReadonlySet<string>;
+  readonly exact: string;
+}
+
+function shownAs({ text }: Passage): Shown {
+  const words = wordsOf(text);
+  const exact = words.filter(({ isExact }) => isExact).map((word) => word.text);
+  return { words: new Set(words.map((word) => word.text)), exact: exact.join(' ') };
+}
+
+function saysTheSame(a: Shown, b: Shown): boolean {
+  if (a.exact !== b.exact) return false;
+  let both = 0;
+  for (const word of b.words) if (a.words.has(word)) both++;
+  return both >= ALIKE * Math.max(a.words.size, b.words.size);
+}
+
+const oldestFirst = (passages: readonly Readable[]): readonly Readable[] =>
+  [...passages].sort((a, b) => a.seq - b.seq || a.part - b.part);
