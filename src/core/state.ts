@@ -11,16 +11,8 @@ import type { Failing } from './breaker.ts';
 import type { Budgets, Exhaustion, Spent } from './budget.ts';
 import type { Capability, Evidence, Outcome } from './capability.ts';
 import type { Context, TurnEnd } from './context.ts';
-import type {
-  DecisionAnswer,
-  DecisionSubject,
-  HeapImage,
-  Limits,
-  LiveObject,
-  Lost,
-  Origin,
-  Rung,
-} from './event.ts';
+import type { DecisionAnswer, DecisionSubject, HeapImage, Limits, Origin } from './event.ts';
+import type { Heap, ImageChain } from './heap.ts';
 import type {
   CallId,
   CellId,
@@ -34,6 +26,8 @@ import type {
 } from './ids.ts';
 import type { CallResult, Message, Part, Receipt, ToolCallPart, Whole } from './message.ts';
 import type { Ruling } from './policy.ts';
+import type { TreeRef } from './tree.ts';
+import type { FileNote, FilesChanged, FilesRung, FilesUse } from './workspace-event.ts';
 
 export interface State {
   readonly head: number;
@@ -58,6 +52,7 @@ export interface State {
   readonly withheld: readonly number[];
   readonly effects: Effects;
   readonly heap: Heap;
+  readonly workspace: Files;
   readonly decisions: readonly Decision[];
   /** The event that last told a person what stands outside: a response, or a failure. What is settled later is news. */
   readonly toldSeq: number;
@@ -247,6 +242,7 @@ export interface Effect {
   readonly args: Json;
   readonly digest: string;
   readonly policy: Ruling;
+  readonly files?: FilesUse;
   readonly gate: Gate;
   readonly status: EffectStatus;
   readonly intendedAt: number;
@@ -284,65 +280,60 @@ export interface Effect {
   readonly evidence: { readonly by: Evidence; readonly note: string } | null;
 }
 
-// ── sandbox ────────────────────────────────────────────────────────────────────────────────────────────────
+export type * from './heap.ts';
 
-export interface Heap {
-  /** The image chain that stands; null while no cell has run. */
-  readonly chain: ImageChain | null;
-  /** Lease epoch in which a live heap stands on that chain; null when none does. */
+// ── workspace ──────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface Files {
+  /** The tree that stands; null while the session never had a file. */
+  readonly tree: TreeRef | null;
+  /** Where it was committed. */
+  readonly seq: number;
+  /** Lease epoch in which the folder was looked at and equals that tree; null when nobody knows. */
   readonly opened: number | null;
-  /** False from when a heap is opened until its memory is given up: so long, some worker may hold it. */
+  /** False from when it is opened until its last snapshot is taken. */
   readonly parked: boolean;
-  readonly cell: RunningCell | null;
-  /** Cells that were suspended and have not ended. */
-  readonly suspended: readonly RunningCell[];
-  /** Calls that the guest waits for. */
-  readonly pending: readonly Pending[];
-  readonly live: readonly (LiveObject & { readonly cell: CellId })[];
-  /** Grows with every restore below `exact` and is shown to the model. */
+  /** Grows whenever files were lost, and is shown to the model. */
   readonly generation: number;
+  /** The tree that stood when the turn began. */
+  readonly atTurn: TreeRef | null;
+  /** What somebody wants to stand there. */
+  readonly wanted: {
+    readonly seq: number;
+    readonly why: 'imported' | 'restored';
+    readonly tree: TreeRef;
+    readonly from: string;
+  } | null;
+  /** What others have changed and no model has read of. */
+  readonly drift: Drift | null;
+  /** The last opening that found it otherwise than it was left. */
   readonly restored: {
-    readonly rung: Rung;
+    readonly rung: FilesRung;
     readonly at: number;
     readonly note: string;
-    readonly lost: readonly Lost[];
+    readonly lost: readonly FileNote[];
   } | null;
+  /** What stands there and cannot be kept. */
+  readonly left: readonly FileNote[];
+  /** The last commits, newest last. */
+  readonly commits: readonly FilesCommit[];
 }
 
-export interface ImageChain {
-  readonly base: HeapImage;
-  readonly deltas: readonly HeapImage[];
-  readonly seq: number;
+export interface Drift {
+  readonly at: number;
+  /** What stood before the first of these changes; null before the first file. */
+  readonly before: TreeRef | null;
+  readonly changed: FilesChanged;
+  /** Effects that were under way then: the changes may be theirs. */
+  readonly effects: readonly EffectId[];
 }
 
-export interface RunningCell {
-  readonly id: CellId;
-  readonly call: CallId;
-  readonly code: string;
-  readonly startedAt: number;
-  /** False until its first image is committed. */
-  readonly committed: boolean;
-  readonly output: string;
-  /** Code of another cell has moved the heap since: to go back to before this one would let that do its calls again. */
-  readonly isMixed: boolean;
-  /** What an abort brings back. */
-  readonly before: Pick<Heap, 'chain' | 'pending' | 'live'>;
-}
-
-/** A host call that the guest awaits: an effect, a timer, a person or nothing but the delivery; answered or not. */
-export type Pending = { readonly guestCall: number; readonly cell: CellId } & (
-  | { readonly on: 'effect'; readonly effect: EffectId; readonly answer: Delivery | null }
-  | { readonly on: 'timer'; readonly timer: TimerId; readonly due: number; readonly answer: Delivery | null }
-  | { readonly on: 'decision'; readonly decision: DecisionId; readonly answer: Delivery | null }
-  | { readonly on: 'note'; readonly answer: Delivery }
-);
-
-/** A settlement on its way into the guest; `seq` is its place in the log and so in the order of delivery. */
-export interface Delivery {
+export interface FilesCommit {
   readonly seq: number;
   readonly at: number;
-  readonly ok: boolean;
-  readonly json: string;
+  readonly why: string;
+  readonly effect: EffectId | null;
+  readonly changed: FilesChanged;
 }
 
 // ── decisions ──────────────────────────────────────────────────────────────────────────────────────────────

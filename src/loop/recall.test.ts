@@ -187,7 +187,13 @@ describe('by kind and time', () => {
 });
 
 describe('the tool', () => {
-  const context = { reference: '', epoch: 1, attempt: 1, signal: new AbortController().signal };
+  const context = {
+    ...{ reference: '', session: 'ses_0123456789abcdef' as SessionId, epoch: 1, attempt: 1 },
+    signal: new AbortController().signal,
+    workspace: () => {
+      throw new Error('recall needs no files');
+    },
+  };
   const planned = (args: unknown) => RECALL_TOOL.plan(args as never);
 
   it.each([

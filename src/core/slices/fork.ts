@@ -38,6 +38,7 @@ export function forked(s: State, e: EventOf<'session.forked'>): State {
     toldSeq: e.seq - 1,
     heap: { ...ended.heap, opened: null, parked: true, cell: null, suspended: [] },
     context: { ...ended.context, compacting: null, calledAt: null },
+    workspace: { ...ended.workspace, opened: null, parked: true, wanted: null, restored: null },
   };
   const told = s.inbox.unread.filter((message) => message.from === 'runtime');
   return note(

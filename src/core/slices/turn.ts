@@ -21,6 +21,7 @@ import { doneOutside, withdrawUnsent } from './effect.ts';
 import { abortRunningCell, noted } from './heap.ts';
 import { progressed } from './lifetime.ts';
 import { told } from './loss.ts';
+import { driftTold } from './workspace.ts';
 
 type Acting = Extract<Step, { phase: 'acting' }>;
 
@@ -28,6 +29,7 @@ export function started(s: State, e: EventOf<'turn.started'>): State {
   return {
     ...s,
     turns: e.turn,
+    workspace: { ...s.workspace, atTurn: s.workspace.tree },
     turn: {
       number: e.turn,
       startedAt: e.at,
@@ -65,7 +67,7 @@ export function stepStarted(s: State, e: EventOf<'step.started'>): State {
 export function modelCompleted(s: State, e: EventOf<'model.completed'>): State {
   const calls = e.parts.filter((part): part is ToolCallPart => part.type === 'tool-call');
   const counters = { ...s.counters, call: s.counters.call + calls.length };
-  const after = chargedCall(progressed({ ...countedTokens(told(s), e), counters }), e);
+  const after = chargedCall(progressed({ ...countedTokens(driftTold(told(s)), e), counters }), e);
   if (!after.turn) return after;
   return {
     ...after,

@@ -19,10 +19,11 @@ import {
   blobMissing,
   checkBatch,
   checkBlob,
+  checkBlobs,
   checkCommit,
   sessionUnknown,
 } from '../check.ts';
-import type { Acquired, Commit, CommitResult, Store } from '../port.ts';
+import type { Acquired, Blob, Commit, CommitResult, Store } from '../port.ts';
 import { asBytes, asNumber, asText, Rotten } from './cell.ts';
 import { type Guarded, genesis, guard, link, short } from './chain.ts';
 import { type Damage, damageError, inspect, isDamage } from './damage.ts';
@@ -121,6 +122,11 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
     async nextDue() {
       const next = noticing(() => sql.nextDue.get(untouchable()))?.due_at ?? null;
       return next === null ? null : asNumber(next);
+    },
+
+    async put(session, blobs) {
+      checkBlobs(session, blobs);
+      await entering(() => putBlobs(session, blobs));
     },
 
     async blob(session, ref) {
@@ -222,8 +228,12 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
       chain = link(chain, event);
       sql.event.run(session, event.seq, event.at, event.kind, event.version, event.body, chain);
     }
-    for (const { ref, bytes } of blobs) sql.putBlob.run(session, ref, bytes);
+    putBlobs(session, blobs);
     return chain;
+  }
+
+  function putBlobs(session: SessionId, blobs: readonly Blob[]): void {
+    for (const { ref, bytes } of blobs) sql.putBlob.run(session, ref, bytes);
   }
 
   function create({ session, summary, startKey }: Commit, head: Guarded): void {
