@@ -17,8 +17,6 @@ export const run: Verb = async ({ args: [which = '', ...rest], options, terminal
   const [from, to] = [text(options.from), text(options.to)];
   if (id !== undefined && (words !== '' || options.kind !== undefined))
     throw new UsageError('An id stands alone.', `${COMMAND} recall ${which} --id "${id}"`);
-  const outlast = reach(options);
-  const session = await whichSession(outlast, which);
   const query = given({
     id,
     words: words === '' ? undefined : words,
@@ -26,6 +24,8 @@ export const run: Verb = async ({ args: [which = '', ...rest], options, terminal
     from,
     to,
   });
+  const outlast = reach(options);
+  const session = await whichSession(outlast, which);
   const recalled = await outlast.recall(session, query);
   show(recalled, terminal);
   terminal.result({ session, ...recalled });

@@ -12,6 +12,7 @@ import { APPROVAL_PATCHES } from './patches/approvals.ts';
 import { EFFECT_PATCHES } from './patches/effects.ts';
 import { FORK_PATCHES } from './patches/forks.ts';
 import { HOLDER_PATCHES } from './patches/holders.ts';
+import { PAST_PATCHES } from './patches/past.ts';
 import { SPENT_PATCHES } from './patches/spent.ts';
 import { TOLD_PATCHES } from './patches/told.ts';
 import { WORK_PATCHES } from './patches/work.ts';
@@ -30,4 +31,5 @@ export const PATCHES: readonly Patch[] = [
   ...TOLD_PATCHES,
   ...WORK_PATCHES,
   ...FORK_PATCHES,
+  ...PAST_PATCHES,
 ];

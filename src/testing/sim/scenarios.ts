@@ -4,6 +4,7 @@ import type { Scenario } from './scenario.ts';
 import { BUDGETS } from './scenarios/budgets.ts';
 import { EFFECTS } from './scenarios/effects.ts';
 import { HEAPS } from './scenarios/heaps.ts';
+import { PAST } from './scenarios/past.ts';
 import { PEOPLE } from './scenarios/people.ts';
 
-export const SCENARIOS: readonly Scenario[] = [...EFFECTS, ...PEOPLE, ...HEAPS, ...BUDGETS];
+export const SCENARIOS: readonly Scenario[] = [...EFFECTS, ...PEOPLE, ...HEAPS, ...BUDGETS, ...PAST];
