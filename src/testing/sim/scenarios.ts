@@ -5,6 +5,14 @@ import { BUDGETS } from './scenarios/budgets.ts';
 import { CONTEXTS } from './scenarios/contexts.ts';
 import { EFFECTS } from './scenarios/effects.ts';
 import { HEAPS } from './scenarios/heaps.ts';
+import { PAST } from './scenarios/past.ts';
 import { PEOPLE } from './scenarios/people.ts';
 
-export const SCENARIOS: readonly Scenario[] = [...EFFECTS, ...PEOPLE, ...HEAPS, ...BUDGETS, ...CONTEXTS];
+export const SCENARIOS: readonly Scenario[] = [
+  ...EFFECTS,
+  ...PEOPLE,
+  ...HEAPS,
+  ...BUDGETS,
+  ...CONTEXTS,
+  ...PAST,
+];
