@@ -9,6 +9,7 @@
  *     approval any more.
  */
 
+import type { Json } from '../../lib/json.ts';
 import { type Evidence, type Outcome, writes } from '../capability.ts';
 import type { EventOf, Stamp } from '../event.ts';
 import type { EffectId } from '../ids.ts';
@@ -246,18 +247,16 @@ export function doneOutside(s: State, which: (effect: Effect) => boolean): strin
 export function resultOf(effect: Effect): CallResult {
   const { outcome } = effect;
   if (!outcome) return { status: 'unknown', text: `The outcome of ${effect.id} is unknown.` };
-  // What was recalled is text of this very log, and no data of a service.
-  const isText = effect.tool === RECALL && outcome.status === 'done' && typeof outcome.result === 'string';
-  const text = isText ? (outcome.result as string) : outcomeInWords(outcome);
+  const text = outcomeInWords(outcome);
   const how = effect.evidence ? ` (${effect.evidence.note})` : '';
   if (effect.status !== 'left') return { status: outcome.status, text: text + how };
   return { status: effect.dispatch === null ? 'interrupted' : 'unknown', text };
 }
 
-/** An outcome as people, models and `recall` read it. */
+/** An outcome as people, models and `recall` read it. Text stands as it is, line by line; anything else as JSON. */
 export function outcomeInWords(outcome: Closing): string {
   if (outcome.status === 'failed') return `${outcome.message} [${outcome.code}]`;
-  return JSON.stringify(outcome.result);
+  return typeof outcome.result === 'string' ? outcome.result : JSON.stringify(outcome.result);
 }
 
 // ── details ────────────────────────────────────────────────────────────────────────────────────────────────
