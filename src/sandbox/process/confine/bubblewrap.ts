@@ -1,0 +1,30 @@
+/** The inner wall by bubblewrap, the outer one by `unshare`. */
+
+import { type Cage, type Inmate, NOBODY, OUTPUTS, type Room, SCRATCH, WORKSPACE } from './cage.ts';
+import { outer } from './outer.ts';
+import type { Shown } from './visible.ts';
+
+const SHM_BYTES = 64 * 2 ** 20;
+
+/** `more`: what this build of bubblewrap can do beyond the oldest. */
+export const bubblewrap = (bwrap: string, more: readonly string[]): Cage => ({
+  name: 'bubblewrap',
+  outer,
+  inner: ({ argv, cwd, pty }: Inmate, room: Room) => [
+    ...[bwrap, '--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+    ...[...more, '--uid', `${NOBODY}`, '--gid', `${NOBODY}`, '--hostname', 'outlast', '--cap-drop', 'ALL'],
+    // A terminal of its own needs no other session: what could be typed into it is its own.
+    ...(pty ? [] : ['--new-session']),
+    ...room.shown.flatMap(mount),
+    ...['--proc', '/proc', '--dev', '/dev', '--size', `${SHM_BYTES}`, '--tmpfs', '/dev/shm'],
+    ...['--bind', room.workspace, WORKSPACE, '--bind', room.scratch, SCRATCH],
+    ...['--ro-bind', room.outputs, OUTPUTS],
+    ...room.files.flatMap(([inside, host]) => ['--ro-bind', host, inside]),
+    ...['--remount-ro', '/', '--clearenv'],
+    ...Object.entries(room.env).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...['--json-status-fd', '3', '--sync-fd', '4', '--chdir', cwd, '--', ...argv],
+  ],
+});
+
+const mount = (shown: Shown): readonly string[] =>
+  shown.kind === 'link' ? ['--symlink', shown.to, shown.path] : ['--ro-bind', shown.path, shown.path];
