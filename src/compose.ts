@@ -7,7 +7,8 @@
  * ```
  */
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OutlastError } from './core/error.ts';
 import { parseOwner } from './core/ids.ts';
@@ -37,6 +38,7 @@ import type { Grant } from './tools/fetch/grant.ts';
 import { httpTool } from './tools/fetch/http.ts';
 import { type PolicyRule, parsePolicy, policyFrom } from './tools/policy-file.ts';
 import type { Tool } from './tools/port.ts';
+import { directoryWorkspaces } from './workspace/directory.ts';
 
 export interface OutlastOptions {
   /** Where everything durable goes: the database, keys, engine builds. Without it nothing outlives the process. */
@@ -93,11 +95,15 @@ export async function createOutlast(
   const shelf = dataDir ? directoryShelf(join(dataDir, 'engines')) : memoryShelf();
   const sandbox = quickjsSandbox({ mode: 'thread', shelf });
   const store = options.store ?? (dataDir ? await openStore(dataDir, report) : memoryStore(clock));
+  const workspaces = dataDir
+    ? directoryWorkspaces(join(dataDir, 'workspaces'))
+    : directoryWorkspaces(mkdtempSync(join(tmpdir(), 'outlast-')), { isPassing: true });
   const ports: Ports = {
     store,
     model,
     prices,
     sandbox,
+    workspaces,
     tools: registry([...(grants.length > 0 ? reaching(fetchTool({ grants, sealer })) : []), ...tools]),
     policy,
     clock,

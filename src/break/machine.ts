@@ -16,6 +16,7 @@ import { quickjsSandbox } from '../sandbox/quickjs/sandbox.ts';
 import { memoryShelf } from '../sandbox/quickjs/shelf.ts';
 import type { Store } from '../store/port.ts';
 import type { Tool } from '../tools/port.ts';
+import { memoryWorkspaces } from '../workspace/memory.ts';
 import type { Life } from './life.ts';
 
 export interface Parts {
@@ -46,6 +47,7 @@ export function machine(life: Life, { store, tools, model, holder, leaseMs }: Pa
     store: kept,
     model: life.model(model),
     sandbox,
+    workspaces: memoryWorkspaces(),
     tools: registry(tools.map((tool) => life.tool(tool))),
     policy,
     prices: { price: async () => null },

@@ -103,6 +103,8 @@ function renamed(tool: Tool, name: (args: Json, context: RunContext) => string):
     attempt: context.attempt,
     epoch: context.epoch,
     reference: name(args, context),
+    session: context.session,
+    workspace: () => context.workspace(),
     get signal() {
       return context.signal;
     },

@@ -25,6 +25,7 @@ import type {
 } from './ids.ts';
 import type { Finish, Part, Usage, When } from './message.ts';
 import type { Ruling } from './policy.ts';
+import type { FilesUse, WorkspaceEvent } from './workspace-event.ts';
 
 /** Bounds of a session; each names what happens when it is reached. */
 export interface Limits {
@@ -254,6 +255,8 @@ export type EventBody =
       readonly digest: string;
       /** What the policy says of it, and by which rule. Since version 2. */
       readonly policy: Ruling;
+      /** What its tool does with the files of the session, where it does anything. */
+      readonly files?: FilesUse;
     }
   /** Denied, not granted, or not well formed: it was never sent, and whoever asked is told. */
   | {
@@ -329,6 +332,7 @@ export type EventBody =
       readonly image: HeapImage | null;
     }
   | { readonly kind: 'heap.based'; readonly image: HeapImage }
+  | WorkspaceEvent
   // ── decisions, timers ────────────────────────────────────────────────────────────────────────────────────
   | {
       readonly kind: 'decision.requested';
@@ -430,6 +434,9 @@ export const AUTHORITY = {
   'cell.suspended': 'choice',
   'heap.restored': 'fact',
   'heap.based': 'fact',
+  'workspace.opened': 'fact',
+  'workspace.committed': 'fact',
+  'workspace.set': 'input',
   'decision.requested': 'choice',
   'decision.made': 'input',
   'decision.expired': 'choice',

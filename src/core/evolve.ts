@@ -17,6 +17,7 @@ import * as inbox from './slices/inbox.ts';
 import * as lifetime from './slices/lifetime.ts';
 import * as timer from './slices/timer.ts';
 import * as turn from './slices/turn.ts';
+import * as workspace from './slices/workspace.ts';
 import type { State } from './state.ts';
 
 export const initialState: State = {
@@ -55,6 +56,19 @@ export const initialState: State = {
     live: [],
     generation: 1,
     restored: null,
+  },
+  workspace: {
+    tree: null,
+    seq: 0,
+    opened: null,
+    parked: true,
+    generation: 1,
+    atTurn: null,
+    wanted: null,
+    drift: null,
+    restored: null,
+    left: [],
+    commits: [],
   },
   decisions: [],
   toldSeq: 0,
@@ -99,7 +113,7 @@ const TRANSITIONS: { readonly [Kind in EventKind]: (s: State, e: EventOf<Kind>) 
   'session.stopped': lifetime.stopped,
   'session.reopened': lifetime.reopened,
   'session.quarantined': lifetime.quarantined,
-  'session.parked': heap.parked,
+  'session.parked': (s) => workspace.parked(heap.parked(s)),
   'session.forked': fork.forked,
   'lease.acquired': lifetime.acquired,
   'message.accepted': inbox.accepted,
@@ -128,6 +142,9 @@ const TRANSITIONS: { readonly [Kind in EventKind]: (s: State, e: EventOf<Kind>) 
   'cell.suspended': heap.cellSuspended,
   'heap.restored': heap.restored,
   'heap.based': heap.based,
+  'workspace.opened': workspace.opened,
+  'workspace.committed': workspace.committed,
+  'workspace.set': workspace.set,
   'decision.requested': decision.requested,
   'decision.made': decision.made,
   'decision.expired': decision.expired,

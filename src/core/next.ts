@@ -19,6 +19,7 @@ import type { Message } from './message.ts';
 import { question, resolve, whyUnknown } from './resolve.ts';
 import { nextDelivery } from './slices/heap.ts';
 import { brokenBefore, isBroken, saidIn, textOf } from './slices/turn.ts';
+import { isInFiles } from './slices/workspace.ts';
 import {
   type Decision,
   type Effect,
@@ -40,6 +41,8 @@ export type PortCall =
   | { readonly do: 'open' }
   | { readonly do: 'run'; readonly cell: CellId }
   | { readonly do: 'deliver'; readonly guestCall: number; readonly cell: CellId }
+  /** Open the folder of the session: down the ladder, and to what somebody wants to stand there (Y1). */
+  | { readonly do: 'checkout'; readonly wanted: number }
   | { readonly do: 'release' }
   /** Take a new base of the heap with this digest. */
   | { readonly do: 'base'; readonly of: string }
@@ -79,7 +82,7 @@ function workOf(s: State, now: number): Next {
   if (s.lifetime.crashes >= s.contract.limits.crashes) return quarantine(s);
   // Paused: what was sent is still cleared up, and nothing new begins, in code neither.
   if (s.lifetime.status === 'paused') return join([effects(s, now), expiries(s, now)]);
-  return join([effects(s, now), expiries(s, now), timers(s, now), heap(s, now), turn(s, now)]);
+  return join([effects(s, now), expiries(s, now), timers(s, now), heap(s, now), files(s, now), turn(s, now)]);
 }
 
 /** One line for each port call: equal keys are the same call. */
@@ -95,13 +98,13 @@ function effects(s: State, now: number): Next {
       if (effect.status === 'intended') {
         const approval = approvalOf(s, effect, now, ahead);
         if (approval) return choose(approval);
-        return mayDispatch(s, effect) ? choose(dispatch(s, effect)) : REST;
+        return mayDispatch(s, effect) ? send(s, effect) : REST;
       }
       if (!isUnknown(effect, s.lifetime.epoch)) return callOf(effect);
       const resolution = resolve(s, effect, now);
       switch (resolution.do) {
         case 'redispatch':
-          return s.lifetime.status === 'paused' ? REST : choose(dispatch(s, effect));
+          return s.lifetime.status === 'paused' ? REST : send(s, effect);
         case 'query':
         case 'audit':
           return { ...REST, calls: [{ do: resolution.do, effect: effect.id, n: resolution.n }] };
@@ -146,6 +149,13 @@ export function heldBy(s: State, effect: Effect): Effect | undefined {
       other.target === effect.target &&
       (other.identity === effect.identity || other.identity === null || effect.identity === null),
   );
+}
+
+/** Dispatches it, once the files that it needs are there and nobody else's hand is on them. */
+function send(s: State, effect: Effect): Next {
+  if (effect.files === undefined) return choose(dispatch(s, effect));
+  if (!isCheckedOut(s)) return isInHand(s) ? REST : checkout(s);
+  return mustWaitForFiles(s, effect) ? REST : choose(dispatch(s, effect));
 }
 
 const dispatch = (s: State, effect: Effect): EventBody => ({
@@ -195,11 +205,14 @@ function mustOpen(s: State, now: number): boolean {
   if (s.heap.opened === s.lifetime.epoch) return false;
   const waiting = (s.heap.cell && !s.heap.cell.committed) || nextDelivery(s.heap.pending) !== null;
   if (waiting) return true;
-  // With a turn open the heap is looked at first: the model must hear what was lost before it speaks. A turn that waits
-  // for so long that it is parked opens nothing until it goes on.
+  // With a turn open the heap is looked at first: the model must hear what was lost before it speaks.
+  return s.turn !== null && !sleeps(s, now) && s.heap.chain !== null;
+}
+
+/** A turn that waits for so long that it is parked opens nothing until it goes on. */
+function sleeps(s: State, now: number): boolean {
   const rests = s.turn?.step.phase === 'acting' || s.budget.exhausted !== null;
-  const sleeps = rests && (s.heap.parked || now >= parkingAt(s));
-  return s.turn !== null && !sleeps && s.heap.chain !== null;
+  return rests && (s.heap.parked || now >= parkingAt(s));
 }
 
 function heap(s: State, now: number): Next {
@@ -216,6 +229,41 @@ function heap(s: State, now: number): Next {
     return choose({ kind: 'cell.aborted', cell: s.heap.cell.id, reason: 'stuck', message: '', output: '' });
   }
   return REST;
+}
+
+// ── workspace ──────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Before a model speaks it must hear what became of the files; and what somebody wants there need not wait for a turn. */
+function files(s: State, now: number): Next {
+  return !isInHand(s) && (s.workspace.wanted !== null || mustCheckOut(s, now)) ? checkout(s) : REST;
+}
+
+const isCheckedOut = ({ workspace, lifetime }: State): boolean =>
+  workspace.opened === lifetime.epoch && workspace.wanted === null;
+
+function mustCheckOut(s: State, now: number): boolean {
+  if (isCheckedOut(s) || s.turn === null || sleeps(s, now)) return false;
+  return s.workspace.tree !== null || s.workspace.wanted !== null || s.effects.open.some(isInFiles);
+}
+
+const checkout = (s: State): Next => ({
+  ...REST,
+  calls: [{ do: 'checkout', wanted: s.workspace.wanted?.seq ?? 0 }],
+});
+
+const isInHand = (s: State): boolean => s.effects.open.some((effect) => isInFlight(effect, s.lifetime.epoch));
+
+const isInFlight = (effect: Effect, epoch: number): boolean =>
+  effect.files === 'changes' && effect.status === 'dispatched' && !isUnknown(effect, epoch);
+
+/** One hand on the files at a time, in the order of the calls. */
+function mustWaitForFiles(s: State, effect: Effect): boolean {
+  const at = s.effects.open.indexOf(effect);
+  return s.effects.open.some((other, i) => {
+    if (other === effect || other.files !== 'changes') return false;
+    if (isInFlight(other, s.lifetime.epoch)) return true;
+    return i < at && other.status === 'intended' && mayDispatch(s, other);
+  });
 }
 
 // ── turn ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -266,7 +314,7 @@ function generating(
   if (failure && (!failure.retry || step.attempt > s.contract.limits.modelAttempts)) {
     return fail(s, number, failure.code, failure.message);
   }
-  if (mustOpen(s, now)) return REST;
+  if (mustOpen(s, now) || mustCheckOut(s, now)) return REST;
   if (step.notBefore !== null && step.notBefore > now) return { ...REST, wakeAt: step.notBefore };
   return {
     ...REST,

@@ -6,7 +6,7 @@
  * U1  A base at rest is taken where the next cell would have to take it in the turn's way, and only of a heap that is
  *     open: nothing is opened to be written again.
  * U2  A session is parked once, `PARK_AFTER_MS` after its last event that was more than upkeep. Then it costs nothing
- *     until something comes in: no memory, no lease, no look of the sweeper. One that never had a heap is never due.
+ *     until something comes in: no memory, no lease, no look of the sweeper. One that never had a heap or a file is never due.
  */
 
 import type { Next } from './next.ts';
@@ -29,7 +29,8 @@ const WORTH_SHARE = 1 / 8;
 const WORTH_DELTAS = 16;
 
 export function upkeep(s: State, now: number): Next {
-  if (s.heap.parked || s.foreign.length > 0 || s.lifetime.quarantine !== null) return NOTHING;
+  const isParked = s.heap.parked && s.workspace.parked;
+  if (isParked || s.foreign.length > 0 || s.lifetime.quarantine !== null) return NOTHING;
   const due = parkingAt(s);
   if (now >= due) return { ...NOTHING, calls: [{ do: 'park', since: s.activeAt }] };
   const { chain, opened } = s.heap;

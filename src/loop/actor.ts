@@ -22,10 +22,12 @@ import { Log } from './log.ts';
 import { type Performed, type Performer, perform } from './perform.ts';
 import type { Ports } from './ports.ts';
 import { record } from './record.ts';
+import type { Workspaces } from './workspaces.ts';
 
 export interface DriveContext {
   readonly ports: Ports;
   readonly heaps: Heaps;
+  readonly workspaces: Workspaces;
   readonly leftovers: Leftovers;
   readonly states: { get(id: SessionId): State | undefined; set(id: SessionId, state: State): void };
 }
@@ -44,6 +46,7 @@ const HEAP_CALLS: ReadonlySet<string | undefined> = new Set<PortCall['do']>([
   'base',
   'park',
   'release',
+  'checkout',
 ]);
 const isHeapCall = (kind: string | undefined): boolean => HEAP_CALLS.has(kind);
 
@@ -98,6 +101,7 @@ class Actor {
       session: log.session,
       ports: context.ports,
       heaps: context.heaps,
+      workspaces: context.workspaces,
       epoch: lease.epoch,
       leaseEnds: () => lease.endsAt,
       number: () => ++this.modelCalls,

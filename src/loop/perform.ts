@@ -19,10 +19,12 @@ import { ModelError, type ModelReply } from '../models/port.ts';
 import type { HeapStep } from '../sandbox/port.ts';
 import { NotSent, type RunContext, type Tool } from '../tools/port.ts';
 import { openFile, withFiles } from './files.ts';
+import { hand } from './hand.ts';
 import type { Based, Heaps, Opened } from './heaps.ts';
 import { inputOf } from './journal.ts';
 import { type Metered, metered } from './meter.ts';
 import type { Ports } from './ports.ts';
+import type { CheckedOut, KeptTree, Workspaces } from './workspaces.ts';
 
 export type Performed =
   | {
@@ -32,14 +34,32 @@ export type Performed =
       /** What its budget was when it was asked for. */
       readonly budget: State['budget'];
     }
-  | { readonly do: 'call'; readonly call: Of<'call'>; readonly outcome: Outcome | Unsent }
+  | {
+      readonly do: 'call';
+      readonly call: Of<'call'>;
+      readonly outcome: Outcome | Unsent;
+      /** Of a call that may change files; not there for one that came too late for that. */
+      readonly files?: Touched | null;
+    }
   | { readonly do: 'query'; readonly call: Of<'query'>; readonly finding: Finding }
   | { readonly do: 'audit'; readonly call: Of<'audit'>; readonly audit: Audit }
   | { readonly do: 'open'; readonly call: Of<'open'>; readonly opened: Opened }
   | { readonly do: 'move'; readonly call: Of<'run' | 'deliver'>; readonly step: HeapStep }
   | { readonly do: 'base'; readonly call: Of<'base'>; readonly based: Based }
-  | { readonly do: 'park'; readonly call: Of<'park'>; readonly based: Based | null }
-  | { readonly do: 'release'; readonly call: Of<'release'> };
+  | {
+      readonly do: 'park';
+      readonly call: Of<'park'>;
+      readonly based: Based | null;
+      readonly files: KeptTree | null;
+    }
+  | { readonly do: 'checkout'; readonly call: Of<'checkout'>; readonly checkedOut: CheckedOut }
+  | { readonly do: 'release'; readonly call: Of<'release'>; readonly files: KeptTree | null };
+
+/** What stood in the folder before a call otherwise than it was committed, and what the call has made of it. */
+export interface Touched {
+  readonly drift: KeptTree | null;
+  readonly after: KeptTree | null;
+}
 
 /** The request never left this process. */
 export interface Unsent {
@@ -52,6 +72,7 @@ export interface Performer {
   readonly session: SessionId;
   readonly ports: Ports;
   readonly heaps: Heaps;
+  readonly workspaces: Workspaces;
   /** The lease that this holder acts under, and when it ends on the monotonic clock. */
   readonly epoch: number;
   readonly leaseEnds: () => number;
@@ -68,7 +89,7 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
     case 'generate':
       return { do: 'generate', call, came: await generate(s, call, by, halt), budget: s.budget };
     case 'call':
-      return { do: 'call', call, outcome: await runEffect(s, call, by, halt) };
+      return { do: 'call', call, ...(await runCall(s, call, by, halt)) };
     case 'query':
       return { do: 'query', call, finding: await findOut(s, call, by, halt) };
     case 'audit':
@@ -82,10 +103,12 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
     case 'base':
       return { do: 'base', call, based: await by.heaps.base(by.session, s) };
     case 'park':
-      return { do: 'park', call, based: await by.heaps.park(by.session, s) };
+      return { do: 'park', call, files: await lastLook(s, by), based: await by.heaps.park(by.session, s) };
+    case 'checkout':
+      return { do: 'checkout', call, checkedOut: await by.workspaces.checkout(by.session, s, by.epoch) };
     case 'release':
       await by.heaps.close(by.session);
-      return { do: 'release', call };
+      return { do: 'release', call, files: await lastLook(s, by) };
     case 'plan':
       throw new OutlastError('internal', 'Plans are made in the commit that asks for them.');
     default:
@@ -116,6 +139,26 @@ async function generate(s: State, call: Of<'generate'>, by: Performer, halt: Abo
   });
 }
 
+/** What may change files is looked at before, so that what others did is not taken for its doing, and after. */
+async function runCall(
+  s: State,
+  call: Of<'call'>,
+  by: Performer,
+  halt: Abort,
+): Promise<{ outcome: Outcome | Unsent; files: Touched | null }> {
+  if (findEffect(s, call.effect)?.files !== 'changes') {
+    return { outcome: await runEffect(s, call, by, halt), files: null };
+  }
+  const drift = await by.workspaces.look(by.session, s);
+  const outcome = await runEffect(s, call, by, halt);
+  const after = await by.workspaces.look(by.session, s, drift?.tree ?? s.workspace.tree);
+  return { outcome, files: { drift, after } };
+}
+
+/** Of a session that never had a file there is nothing to look at. */
+const lastLook = async (s: State, by: Performer): Promise<KeptTree | null> =>
+  s.workspace.tree === null && s.workspace.parked ? null : by.workspaces.look(by.session, s);
+
 async function runEffect(s: State, call: Of<'call'>, by: Performer, halt: Abort): Promise<Outcome | Unsent> {
   const { effect: id, attempt } = call;
   const effect = findEffect(s, id);
@@ -145,7 +188,7 @@ async function runEffect(s: State, call: Of<'call'>, by: Performer, halt: Abort)
   const limitMs = s.contract.limits.effectTimeoutMs;
   return withTimeout<Outcome>(limitMs, by, halt, { expired: LATE, late }, async (limit) => {
     try {
-      return await tool.run(effect.args, contextOf(by, effect, attempt, limit));
+      return await tool.run(effect.args, contextOf(s, by, effect, attempt, limit));
     } catch (error) {
       if (error instanceof NotSent && isFirstWord(effect, attempt)) {
         return { status: 'failed', code: 'not_sent', message: `Nothing was sent: ${error.message}` };
@@ -203,7 +246,7 @@ async function look<Found>(
   const limitMs = s.contract.limits.effectTimeoutMs;
   return withTimeout<Found>(limitMs, by, halt, { expired: nothing(TOO_LATE) }, async (limit) => {
     try {
-      const answer = tool && ask(tool, effect.args, contextOf(by, effect, effect.attempts, limit));
+      const answer = tool && ask(tool, effect.args, contextOf(s, by, effect, effect.attempts, limit));
       return answer ? await answer : nothing(`${effect.tool} cannot be asked`);
     } catch (error) {
       return nothing(limit.aborted ? TOO_LATE : messageOf(error));
@@ -244,13 +287,15 @@ async function withTimeout<T>(
   }
 }
 
-const contextOf = (by: Performer, effect: Effect, attempt: number, limit: Abort): RunContext => ({
+const contextOf = (s: State, by: Performer, effect: Effect, attempt: number, limit: Abort): RunContext => ({
   reference: `${by.session}.${effect.id}`,
   epoch: by.epoch,
   attempt,
   get signal() {
     return limit.signal;
   },
+  session: by.session,
+  workspace: () => hand(by.session, s, by.epoch, by.ports, by.workspaces),
 });
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

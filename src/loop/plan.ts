@@ -10,6 +10,7 @@ import { type CallId, type CellId, type Counters, mint } from '../core/ids.ts';
 import { digestOf, type Policy, type Ruling } from '../core/policy.ts';
 import { REFUSED } from '../core/slices/fork.ts';
 import type { State } from '../core/state.ts';
+import type { FilesUse } from '../core/workspace-event.ts';
 import { assert } from '../lib/assert.ts';
 import { isRecord, type Json } from '../lib/json.ts';
 import type { GuestCall, Sandbox } from '../sandbox/port.ts';
@@ -44,7 +45,7 @@ export function planCall(s: State, id: CallId, planner: Planner): readonly Event
   const plan = planOf(tool, input);
   return isRefusal(plan)
     ? [refuse(id, plan.refused.code, plan.refused.message)]
-    : ruled(s, origin, tool.bookedAs ?? name, plan, planner.policy);
+    : ruled(s, origin, tool.bookedAs ?? name, plan, planner.policy, useOf(tool));
 }
 
 /**
@@ -74,7 +75,8 @@ export function planGuestCalls(
     if (verb && !('refused' in verb)) return minted(verb);
     const tool = tools.get(name);
     const plan = verb ?? (tool ? planOf(tool, args) : notGranted(name));
-    if (!isRefusal(plan)) return minted(...ruled(now, origin, tool?.bookedAs ?? name, plan, policy));
+    if (!isRefusal(plan))
+      return minted(...ruled(now, origin, tool?.bookedAs ?? name, plan, policy, useOf(tool)));
     const stand: Plan = { capability: { kind: 'read' }, target: name, identity: null, args };
     const intent = intend(now, origin, name, stand, deniedBy(plan.refused.code));
     return minted(intent, { kind: 'effect.refused', effect: intent.effect, ...plan.refused });
@@ -128,11 +130,18 @@ function planOf(tool: Tool, args: Json): Plan | Refusal {
 }
 
 /** The intention with its ruling; what the policy denies is refused in the same breath. */
-function ruled(s: State, origin: Origin, tool: string, plan: Plan, policy: Policy): readonly EventBody[] {
+function ruled(
+  s: State,
+  origin: Origin,
+  tool: string,
+  plan: Plan,
+  policy: Policy,
+  files: FilesUse | undefined,
+): readonly EventBody[] {
   const { capability, target, args, costUsd = null } = plan;
   const { owner } = s.contract;
   const ruling = policy({ owner, tool, capability, target, args, costUsd });
-  const intent = intend(s, origin, tool, plan, ruling);
+  const intent = { ...intend(s, origin, tool, plan, ruling), ...(files ? { files } : {}) };
   if (ruling.verdict !== 'deny') return [intent];
   const message = `It was not sent: the rule "${ruling.rule}" denies it. Do not do it by other means.`;
   return [intent, { kind: 'effect.refused', effect: intent.effect, code: 'policy.denied', message }];
@@ -160,6 +169,9 @@ function intend(
     policy,
   };
 }
+
+const useOf = (tool: Tool | undefined): FilesUse | undefined =>
+  tool?.changesFiles ? 'changes' : tool?.readsFiles ? 'reads' : undefined;
 
 /** What cannot even be planned is no matter for the policy; its own code stands for the rule. */
 const deniedBy = (rule: string): Ruling => ({ verdict: 'deny', rule, expiresAfterMs: null });

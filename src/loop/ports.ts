@@ -6,6 +6,7 @@ import type { Entropy } from '../lib/entropy.ts';
 import type { Model, Prices } from '../models/port.ts';
 import type { Sandbox } from '../sandbox/port.ts';
 import type { Store } from '../store/port.ts';
+import type { Workspaces } from '../workspace/port.ts';
 import type { Bell } from './bell.ts';
 import type { Registry } from './registry.ts';
 
@@ -14,6 +15,7 @@ export interface Ports {
   readonly model: Model;
   readonly prices: Prices;
   readonly sandbox: Sandbox;
+  readonly workspaces: Workspaces;
   readonly tools: Registry;
   /** What may be done, what a person is asked about, and what is not done. */
   readonly policy: Policy;

@@ -22,6 +22,7 @@ import type { Based, Heaps } from './heaps.ts';
 import type { Facts } from './log.ts';
 import type { Performed, Performer } from './perform.ts';
 import { planGuestCalls } from './plan.ts';
+import { checkedOut, committedFiles, joined, called as touched } from './record-files.ts';
 
 const NOTHING: Facts = { events: [] };
 
@@ -30,7 +31,7 @@ export function record(performed: Performed, s: State, by: Performer): Facts {
     case 'generate':
       return replied(performed, s, by);
     case 'call':
-      return settled(performed, s);
+      return called(performed, s);
     case 'query':
       return found(performed, s);
     case 'audit':
@@ -43,10 +44,10 @@ export function record(performed: Performed, s: State, by: Performer): Facts {
       return based(performed.based, s);
     case 'park':
       return parked(performed, s);
+    case 'checkout':
+      return checkedOut(performed, s, by.epoch);
     case 'release':
-      return s.lifetime.status === 'stopping'
-        ? { events: [{ kind: 'session.stopped', unknown: s.effects.open.map((effect) => effect.id) }] }
-        : NOTHING;
+      return s.lifetime.status === 'stopping' ? stopped(performed, s) : NOTHING;
     default:
       return unreachable(performed);
   }
@@ -112,6 +113,16 @@ function partsOf(
     return { type: 'file', ...ref, ...(part.meta === undefined ? {} : { meta: part.meta }) };
   });
   return { parts, blobs };
+}
+
+/** A settlement and what the call has done to the files stand in one commit. */
+function called(performed: Extract<Performed, { do: 'call' }>, s: State): Facts {
+  return touched(performed, settled(performed, s), s);
+}
+
+function stopped({ files }: Extract<Performed, { do: 'release' }>, s: State): Facts {
+  const end: EventBody = { kind: 'session.stopped', unknown: s.effects.open.map((effect) => effect.id) };
+  return joined(committedFiles(files, 'stopped', s), { events: [end] });
 }
 
 function settled({ call, outcome }: Extract<Performed, { do: 'call' }>, s: State): Facts {
@@ -223,9 +234,9 @@ function based({ image, blob }: Based, s: State): Facts {
 }
 
 /** Something came in while the memory was given up: then the session works, and opens its heap again. */
-function parked({ call, based: base }: Extract<Performed, { do: 'park' }>, s: State): Facts {
-  const { events, blobs = [] } = base ? based(base, s) : NOTHING;
-  const stillRests = s.activeAt === call.since && !s.heap.parked;
+function parked({ call, based: base, files }: Extract<Performed, { do: 'park' }>, s: State): Facts {
+  const { events, blobs } = joined(base ? based(base, s) : NOTHING, committedFiles(files, 'parked', s));
+  const stillRests = s.activeAt === call.since && !(s.heap.parked && s.workspace.parked);
   return stillRests
     ? { events: [...events, { kind: 'session.parked', since: call.since }], blobs }
     : { events, blobs };

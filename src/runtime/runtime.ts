@@ -41,6 +41,7 @@ import { Log } from '../loop/log.ts';
 import type { Ports } from '../loop/ports.ts';
 import { readEvents } from '../loop/read.ts';
 import { states } from '../loop/states.ts';
+import { Workspaces } from '../loop/workspaces.ts';
 import { type Inspection, inspect } from '../projections/inspection.ts';
 import { type Report, report } from '../projections/report.ts';
 import { summarize } from '../projections/summary.ts';
@@ -151,7 +152,8 @@ export function outlast(
   { approver }: { readonly approver?: Approver | undefined } = {},
 ): Outlast {
   const heaps = new Heaps(ports);
-  const context = { ports, heaps, leftovers: new Leftovers(), states: states() };
+  const workspaces = new Workspaces(ports);
+  const context = { ports, heaps, workspaces, leftovers: new Leftovers(), states: states() };
   const closing = new AbortController();
   const as = (of: Owner, by: string = of): Sessions => sessions(of, { ...context, driver }, by);
   const driving: Drive = (session, signal) => drive(session, context, signal);
@@ -175,6 +177,7 @@ export function outlast(
       await tidying;
       await heaps.closeAll();
       await ports.sandbox.close();
+      await ports.workspaces.close();
       await ports.store.close();
     },
   };

@@ -11,7 +11,7 @@ import { OutlastError } from '../core/error.ts';
 import { type BlobRef, parseSessionId, type SessionId } from '../core/ids.ts';
 import { assert } from '../lib/assert.ts';
 import { sha256 } from '../lib/digest.ts';
-import type { Commit, StoredEvent, Summary } from './port.ts';
+import type { Blob, Commit, StoredEvent, Summary } from './port.ts';
 
 /** The name of a blob: SHA-256 of its bytes. */
 export function blobRef(bytes: Uint8Array): BlobRef {
@@ -23,7 +23,13 @@ export function checkCommit(commit: Commit): void {
   parseSessionId(commit.session);
   assert(commit.events.length > 0, 'a commit appends at least one event');
   for (const [index, event] of commit.events.entries()) checkEvent(event, commit.head + 1 + index);
-  for (const blob of commit.blobs) checkBlob(commit.session, blob.ref, blob.bytes);
+  checkBlobs(commit.session, commit.blobs);
+}
+
+/** Throws when a blob is not what it is called (K4), or its session is no id (K1). */
+export function checkBlobs(session: SessionId, blobs: readonly Blob[]): void {
+  parseSessionId(session);
+  for (const { ref, bytes } of blobs) checkBlob(session, ref, bytes);
 }
 
 /** Throws `blob.forged` unless the bytes are those that `ref` names. */

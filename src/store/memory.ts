@@ -11,10 +11,11 @@
 import type { BlobRef, Owner, SessionId } from '../core/ids.ts';
 import { assert } from '../lib/assert.ts';
 import type { Clock } from '../lib/clock.ts';
-import { awaitingIn, blobMissing, checkBlob, checkCommit, sessionUnknown } from './check.ts';
+import { awaitingIn, blobMissing, checkBlob, checkBlobs, checkCommit, sessionUnknown } from './check.ts';
 import { type Account, type Books, EMPTY_OWNER, type Entered, type Hold, reserve, settle } from './ledger.ts';
 import type {
   Acquired,
+  Blob,
   Commit,
   CommitResult,
   ListQuery,
@@ -38,7 +39,6 @@ interface Lease {
 interface Kept {
   readonly id: SessionId;
   readonly events: StoredEvent[];
-  readonly blobs: Map<BlobRef, Uint8Array>;
   readonly startedAt: number;
   summary: Summary;
   epoch: number;
@@ -53,6 +53,7 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
   const owners = new Map<Owner, OwnerBudget>();
   const accounts = new Map<string, Account>();
   const holds = new Map<string, Hold>();
+  const blobs = new Map<SessionId, Map<BlobRef, Uint8Array>>();
 
   return {
     async commit(commit) {
@@ -98,8 +99,13 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
       return next === Infinity ? null : next;
     },
 
+    async put(session, ahead) {
+      checkBlobs(session, ahead);
+      keepBlobs(session, ahead);
+    },
+
     async blob(session, ref) {
-      const bytes = sessions.get(session)?.blobs.get(ref);
+      const bytes = blobs.get(session)?.get(ref);
       if (!bytes) throw blobMissing(session, ref);
       checkBlob(session, ref, bytes);
       return bytes.slice();
@@ -197,16 +203,21 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
     const kept = sessions.get(commit.session) ?? create(commit);
     assert(kept.summary.owner === commit.summary.owner, 'a session keeps its owner');
     for (const event of commit.events) kept.events.push(Object.freeze({ ...event }));
-    for (const { ref, bytes } of commit.blobs) kept.blobs.set(ref, bytes.slice());
+    keepBlobs(commit.session, commit.blobs);
     kept.summary = { ...commit.summary };
     return { status: 'committed' };
+  }
+
+  function keepBlobs(session: SessionId, kept: readonly Blob[]): void {
+    const known = blobs.get(session) ?? new Map<BlobRef, Uint8Array>();
+    for (const { ref, bytes } of kept) known.set(ref, bytes.slice());
+    blobs.set(session, known);
   }
 
   function create({ session, summary, startKey }: Commit): Kept {
     const kept: Kept = {
       id: session,
       events: [],
-      blobs: new Map(),
       startedAt: summary.startedAt,
       summary,
       epoch: 0,

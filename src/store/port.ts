@@ -118,6 +118,8 @@ export interface Store {
   due(now: number, limit: number): Promise<readonly SessionId[]>;
   /** The earliest `dueAt` of all, for the sweeper's sleep; null when none. */
   nextDue(): Promise<number | null>;
+  /** Keeps blobs ahead of the commit that will name them; a session need not be there yet. */
+  put(session: SessionId, blobs: readonly Blob[]): Promise<void>;
   /** Throws `blob.missing`, or `blob.forged` when the bytes do not hash to the ref. */
   blob(session: SessionId, ref: BlobRef): Promise<Uint8Array>;
   /**

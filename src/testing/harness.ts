@@ -40,6 +40,7 @@ import type { Sandbox } from '../sandbox/port.ts';
 import { type MemoryStore, memoryStore } from '../store/memory.ts';
 import type { Store } from '../store/port.ts';
 import type { Tool } from '../tools/port.ts';
+import type { MemoryWorkspaces } from '../workspace/memory.ts';
 import { quiet } from './quiet.ts';
 import { heapPorts } from './sim/heap-ports.ts';
 import { type Life, life } from './sim/life.ts';
@@ -96,6 +97,7 @@ export interface Harness {
   readonly clock: VirtualClock;
   readonly world: World;
   readonly store: MemoryStore;
+  readonly workspaces: MemoryWorkspaces;
   /** H3: methods that stand in for those of the store, for all workers. */
   readonly faulty: Partial<Store>;
   /** The tools of workers that are started from now on. */
@@ -141,6 +143,7 @@ export function harness(options: HarnessOptions = {}): Harness {
   const store = memoryStore(clock);
   const outside = world(clock);
   const entropy = seededEntropy(7);
+  const { workspaces } = outside;
   const sealer = openSeal(new Uint8Array(32).fill(1));
   const faulty: Partial<Store> = {};
   const requests: ModelRequest[] = [];
@@ -166,6 +169,7 @@ export function harness(options: HarnessOptions = {}): Harness {
       model: own.port('model', model),
       prices: options.prices ?? NO_PRICES,
       sandbox: heapPorts(own, sandbox),
+      workspaces: own.port('workspaces', workspaces),
       tools: registry([...outside.tools(), ...self.tools].map((tool) => own.port(tool.spec.name, tool))),
       policy,
       clock: { ...own.clock, sleep },
@@ -239,6 +243,7 @@ export function harness(options: HarnessOptions = {}): Harness {
     clock,
     world: outside,
     store,
+    workspaces,
     faulty,
     tools: options.tools ?? [],
     approver: options.approver,

@@ -7,6 +7,7 @@ export * from './contract/index.ts';
 export { sequence } from './facts.ts';
 export { harness } from './harness.ts';
 export { inlineSandbox } from './inline-sandbox.ts';
+export { noFiles } from './no-files.ts';
 export { crashLoop } from './sim/loop.ts';
 export { MUTANTS } from './sim/mutants.ts';
 export { SCENARIOS } from './sim/scenarios.ts';

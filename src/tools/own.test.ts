@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { OutlastError } from '../core/error.ts';
 import type { Json } from '../lib/json.ts';
+import { noFiles } from '../testing/no-files.ts';
 import { defineTool, failure, type JsonSchema, type OwnTool } from './own.ts';
 import { NotSent, type RunContext } from './port.ts';
 
@@ -10,6 +11,7 @@ const context: RunContext = {
   epoch: 3,
   attempt: 1,
   signal: new AbortController().signal,
+  ...noFiles,
 };
 const base = { name: 'charge', description: 'Charges a card.', capability: 'blind' } as const;
 const anything: JsonSchema = { type: 'object' };

@@ -7,11 +7,15 @@
  * T3  `find` looks for what an earlier `run` with the same reference did. It changes nothing.
  * T4  `audit` looks for all that stands under the reference, undoes all but one, and says what stands. Asked again it
  *     finds what it left, and says again what was undone.
+ * T5  A tool with `changesFiles` runs alone on the files of its session: they are opened before it and looked at after it,
+ *     and what it changed is committed with its settlement. One with `readsFiles` runs when they are open.
  */
 
 import type { Audit, Capability, Finding } from '../core/capability.ts';
+import type { SessionId } from '../core/ids.ts';
 import type { ToolSpec } from '../core/message.ts';
 import type { Json } from '../lib/json.ts';
+import type { Workspace } from '../workspace/port.ts';
 
 export interface Plan {
   readonly capability: Capability;
@@ -37,6 +41,9 @@ export interface RunContext {
   readonly attempt: number;
   /** Aborts at the time limit. */
   readonly signal: AbortSignal;
+  readonly session: SessionId;
+  /** The files of the session (T5). */
+  workspace(): Workspace;
 }
 
 export type Answer =
@@ -49,6 +56,9 @@ export interface Tool {
   readonly direct: boolean;
   /** The tool under whose name its effects are planned, run and kept, where this is but another way to ask for them. */
   readonly bookedAs?: string;
+  /** T5. */
+  readonly changesFiles?: true;
+  readonly readsFiles?: true;
   plan(args: Json): Plan | Refusal;
   run(args: Json, context: RunContext): Promise<Answer>;
   find?(args: Json, context: RunContext): Promise<Finding>;

@@ -27,6 +27,7 @@ import { type Outlast, outlast } from '../../src/runtime/runtime.ts';
 import type { Sandbox } from '../../src/sandbox/port.ts';
 import { memoryStore } from '../../src/store/memory.ts';
 import type { Tool } from '../../src/tools/port.ts';
+import { memoryWorkspaces } from '../../src/workspace/memory.ts';
 
 export interface World extends Outlast {
   readonly about: {
@@ -73,6 +74,7 @@ export function world(): World {
       model,
       prices: { price: async () => null },
       sandbox: noSandbox,
+      workspaces: memoryWorkspaces(),
       tools: registry([look, pay, refund]),
       policy,
       clock: systemClock,

@@ -17,6 +17,7 @@ import { listen } from '../../src/server/listen.ts';
 import { sqliteStore } from '../../src/store/sqlite/open.ts';
 import { tool } from '../../src/testing/harness.ts';
 import { inlineSandbox } from '../../src/testing/inline-sandbox.ts';
+import { memoryWorkspaces } from '../../src/workspace/memory.ts';
 import { cell, cellByCell, createOutlast, say, since, withFolder } from './outlast.ts';
 
 const DAY_MS = 86_400_000;
@@ -58,6 +59,7 @@ describe('over SQLite, in virtual days', () => {
       },
       model: cellByCell({ 'post it from code': [source] }),
       sandbox: await inlineSandbox(),
+      workspaces: memoryWorkspaces(),
       tools: registry([post]),
       sealer: openSeal(new Uint8Array(32).fill(1)),
       holder: `worker-${clock.now()}`,

@@ -37,6 +37,7 @@ export function forked(s: State, e: EventOf<'session.forked'>): State {
     // What the original did is told there; what was left with it is told here, once.
     toldSeq: e.seq - 1,
     heap: { ...ended.heap, opened: null, parked: true, cell: null, suspended: [] },
+    workspace: { ...ended.workspace, opened: null, parked: true, wanted: null, restored: null },
   };
   const told = s.inbox.unread.filter((message) => message.from === 'runtime');
   return note(

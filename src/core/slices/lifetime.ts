@@ -28,6 +28,7 @@ export function acquired(s: State, e: EventOf<'lease.acquired'>): State {
   const held: State = {
     ...(!e.clean && isCalling(s) ? callLost(s) : s),
     lifetime: { ...s.lifetime, epoch: e.epoch, acquiredAt: e.at, crashes },
+    workspace: { ...s.workspace, opened: null },
     heap: { ...s.heap, opened: null },
   };
   return workerLost(s, held, e);
@@ -59,6 +60,7 @@ export function stopped(s: State, _e: EventOf<'session.stopped'>): State {
   return {
     ...s,
     lifetime: { ...s.lifetime, status: 'stopped', stoppingAt: null },
+    workspace: { ...s.workspace, opened: null, parked: true },
     heap: { ...s.heap, opened: null, parked: true },
   };
 }

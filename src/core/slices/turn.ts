@@ -19,6 +19,7 @@ import { doneOutside, withdrawUnsent } from './effect.ts';
 import { abortRunningCell, noted } from './heap.ts';
 import { progressed } from './lifetime.ts';
 import { told } from './loss.ts';
+import { driftTold } from './workspace.ts';
 
 type Acting = Extract<Step, { phase: 'acting' }>;
 
@@ -26,6 +27,7 @@ export function started(s: State, e: EventOf<'turn.started'>): State {
   return {
     ...s,
     turns: e.turn,
+    workspace: { ...s.workspace, atTurn: s.workspace.tree },
     turn: {
       number: e.turn,
       startedAt: e.at,
@@ -63,7 +65,7 @@ export function stepStarted(s: State, e: EventOf<'step.started'>): State {
 export function modelCompleted(s: State, e: EventOf<'model.completed'>): State {
   const calls = e.parts.filter((part): part is ToolCallPart => part.type === 'tool-call');
   const after = chargedCall(
-    progressed({ ...told(s), counters: { ...s.counters, call: s.counters.call + calls.length } }),
+    progressed({ ...driftTold(told(s)), counters: { ...s.counters, call: s.counters.call + calls.length } }),
     e,
   );
   if (!after.turn) return after;

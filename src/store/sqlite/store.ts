@@ -13,8 +13,16 @@ import { OutlastError } from '../../core/error.ts';
 import type { BlobRef, SessionId } from '../../core/ids.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { awaitingIn, blobForged, blobMissing, checkBlob, checkCommit, sessionUnknown } from '../check.ts';
-import type { Acquired, Commit, CommitResult, Store } from '../port.ts';
+import {
+  awaitingIn,
+  blobForged,
+  blobMissing,
+  checkBlob,
+  checkBlobs,
+  checkCommit,
+  sessionUnknown,
+} from '../check.ts';
+import type { Acquired, Blob, Commit, CommitResult, Store } from '../port.ts';
 import { asBytes, asNumber, asText, Rotten } from './cell.ts';
 import { type Guarded, genesis, guard, link, short } from './chain.ts';
 import { type Damage, damageError, inspect, isDamage } from './damage.ts';
@@ -113,6 +121,11 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
       return next === null ? null : asNumber(next);
     },
 
+    async put(session, blobs) {
+      checkBlobs(session, blobs);
+      await entering(() => putBlobs(session, blobs));
+    },
+
     async blob(session, ref) {
       const bytes = blobBytes(session, ref);
       if (bytes === null) throw blobMissing(session, ref);
@@ -201,8 +214,12 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
       chain = link(chain, event);
       sql.event.run(session, event.seq, event.at, event.kind, event.version, event.body, chain);
     }
-    for (const { ref, bytes } of blobs) sql.putBlob.run(session, ref, bytes);
+    putBlobs(session, blobs);
     return chain;
+  }
+
+  function putBlobs(session: SessionId, blobs: readonly Blob[]): void {
+    for (const { ref, bytes } of blobs) sql.putBlob.run(session, ref, bytes);
   }
 
   function create({ session, summary, startKey }: Commit, head: Guarded): void {

@@ -30,6 +30,7 @@ import { sqliteStore } from '../../store/sqlite/open.ts';
 import { defineTool, failure } from '../../tools/own.ts';
 import { type PolicyRule, policyFrom } from '../../tools/policy-file.ts';
 import type { Tool } from '../../tools/port.ts';
+import { memoryWorkspaces } from '../../workspace/memory.ts';
 import { inlineSandbox } from '../inline-sandbox.ts';
 import { copyStore } from './copy.ts';
 import { through } from './lives.ts';
@@ -123,6 +124,7 @@ export function onStore(
           policy: policyFrom([ALL]),
           prices: { price: async () => null },
           sandbox: await inlineSandbox(),
+          workspaces: memoryWorkspaces(),
           clock,
           entropy: systemEntropy,
           bell: localBell(),

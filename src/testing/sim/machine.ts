@@ -14,6 +14,7 @@ import { type Outlast, outlast } from '../../runtime/runtime.ts';
 import type { Sandbox } from '../../sandbox/port.ts';
 import type { Store } from '../../store/port.ts';
 import type { Tool } from '../../tools/port.ts';
+import type { Workspaces } from '../../workspace/port.ts';
 import { heapPorts } from './heap-ports.ts';
 import type { Life } from './life.ts';
 
@@ -22,6 +23,7 @@ export interface Mutation {
   store?(store: Store): Store;
   tool?(tool: Tool): Tool;
   sandbox?(sandbox: Sandbox): Sandbox;
+  workspaces?(workspaces: Workspaces): Workspaces;
   model?(model: Model): Model;
   prices?(prices: Prices): Prices;
   /** The machine is gone, and with it what was only in its memory. */
@@ -38,6 +40,8 @@ export interface MachineOptions {
   readonly tools: readonly Tool[];
   readonly policy: Policy;
   readonly sandbox: Sandbox;
+  /** They outlive the machine, like a disk. */
+  readonly workspaces: Workspaces;
   readonly reply: (request: ModelRequest) => ModelReply;
   readonly prices: Prices;
   /** The provider takes its money, whoever still listens. */
@@ -62,6 +66,7 @@ export function machine(life: Life, options: MachineOptions): Outlast {
     tools,
     policy,
     sandbox,
+    workspaces,
     reply,
     mutation,
     prices,
@@ -83,6 +88,7 @@ export function machine(life: Life, options: MachineOptions): Outlast {
     store: life.port('store', store),
     model: life.port('model', mutation.model?.(scripted) ?? scripted),
     prices: mutation.prices?.(prices) ?? prices,
+    workspaces: life.port('workspaces', mutation.workspaces?.(workspaces) ?? workspaces),
     sandbox: heapPorts(life, mutation.sandbox?.(sandbox) ?? sandbox, { real: true }),
     tools: registry(tools),
     policy,

@@ -207,6 +207,7 @@ class Simulation {
     };
     return machine(current, {
       ...{ holder, bell, tools, mutation, report, store, clock, entropy, sandbox: sandbox() },
+      workspaces: outside.workspaces,
       reply: forkable(scenario.reply),
       policy: scenario.policy ?? ALLOW_ALL,
       sweepMs: scenario.sweepMs,

@@ -7,6 +7,7 @@ import { type Policy, policyOf } from '../../core/policy.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Json } from '../../lib/json.ts';
 import type { Answer, Tool } from '../../tools/port.ts';
+import { type MemoryWorkspaces, memoryWorkspaces } from '../../workspace/memory.ts';
 
 export interface Entry {
   readonly service: string;
@@ -28,6 +29,8 @@ export interface World {
   readonly slow: Map<string, number>;
   /** Images that the disk gives out as others than those that were written. */
   readonly rotten: Set<string>;
+  /** The folders of sessions: like the books, they outlive every crash. */
+  readonly workspaces: MemoryWorkspaces;
   /** What a provider has charged, in micro-dollars; it charges whether or not its answer is heard. */
   charged: number;
   tools(): readonly Tool[];
@@ -72,6 +75,7 @@ export function world(clock: Clock): World {
     loseAnswers: new Map(),
     slow: new Map(),
     rotten: new Set(),
+    workspaces: memoryWorkspaces(),
     charged: 0,
     tools: () => Object.entries(SERVICES).map(([name, capability]) => serviceTool(name, capability)),
   };

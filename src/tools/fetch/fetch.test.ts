@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type RequestListener, type Serv
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { Json } from '../../lib/json.ts';
+import { noFiles } from '../../testing/no-files.ts';
 import { isRefusal, NotSent, type RunContext, type Tool } from '../port.ts';
 import { type FetchOptions, fetchTool } from './fetch.ts';
 import type { Rule } from './grant.ts';
@@ -28,6 +29,7 @@ const context: RunContext = {
   epoch: 4,
   attempt: 1,
   signal: new AbortController().signal,
+  ...noFiles,
 };
 
 const toolFor = (origin: string, rules: readonly Rule[], options: Partial<FetchOptions> = {}): Tool =>

@@ -8,6 +8,7 @@ import { startBilling } from '../../services/billing/server.ts';
 import { readBooks } from '../../services/books.ts';
 import { startMailing } from '../../services/mailing/server.ts';
 import type { Service } from '../../services/service.ts';
+import { noFiles } from '../../testing/no-files.ts';
 import { isRefusal, type RunContext, type Tool } from '../port.ts';
 import type { FetchResult } from './answer.ts';
 import { fetchTool } from './fetch.ts';
@@ -37,6 +38,7 @@ const context = (reference: string): RunContext => ({
   epoch: 1,
   attempt: 1,
   signal: new AbortController().signal,
+  ...noFiles,
 });
 
 function planOf(args: Json) {

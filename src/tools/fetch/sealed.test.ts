@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Json } from '../../lib/json.ts';
+import { noFiles } from '../../testing/no-files.ts';
 import { isRefusal, NotSent, type RunContext, type Tool } from '../port.ts';
 import type { FetchResult } from './answer.ts';
 import { type FetchOptions, fetchTool } from './fetch.ts';
@@ -16,6 +17,7 @@ const context: RunContext = {
   epoch: 4,
   attempt: 1,
   signal: new AbortController().signal,
+  ...noFiles,
 };
 
 /** Hides, checks what it is about, and never seals twice alike, as the real one. */

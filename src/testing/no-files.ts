@@ -1,0 +1,11 @@
+/** Of a `RunContext` for tests of tools that touch no files. */
+
+import type { SessionId } from '../core/ids.ts';
+import type { RunContext } from '../tools/port.ts';
+
+export const noFiles: Pick<RunContext, 'session' | 'workspace'> = {
+  session: 'ses_00000000000000000001' as SessionId,
+  workspace() {
+    throw new Error('this test has no files');
+  },
+};
