@@ -28,12 +28,6 @@ export function excerptOf(path: string, name: string, most = EXCERPT_BYTES): Exc
   }
 }
 
-/** As a person and a model read it. */
-export function inWords({ head, tail, omitted, file }: Excerpt): string {
-  if (omitted === 0) return head;
-  return `${head}\n… ${omitted} bytes left out; all of it is in ${file} …\n${tail}`;
-}
-
 function piece(file: number, at: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
   return bytes.subarray(0, readSync(file, bytes, 0, length, at));

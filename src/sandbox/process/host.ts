@@ -6,7 +6,7 @@
  */
 
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { OutlastError } from '../../core/error.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { Connection, Disconnected, Outdated } from './connection.ts';
@@ -120,7 +120,7 @@ export class ProcessHost implements Processes {
     if (reached) return reached;
     const dir = this.dirOf(session);
     const socket = socketOf(dir);
-    await launch({ ...this.options.settings, session, dir, socket, workspace, epoch });
+    await launch({ ...this.options.settings, session, dir, socket, workspace: resolve(workspace), epoch });
     const connection = await Connection.open(socket);
     if (!connection) throw new Error('The sandbox started and does not answer.');
     return this.keep(session, { connection, epoch });
@@ -219,7 +219,7 @@ function boxOf(attached: Attached): ProcessBox {
       calledOff(reference, signal, connection.ask(attached.epoch, { op: 'find', reference })),
     jobs: () => connection.ask(attached.epoch, { op: 'jobs' }),
     look: (job, chars) => connection.ask(attached.epoch, { op: 'look', job, chars: chars ?? null }),
-    input: (job, text) => connection.ask(attached.epoch, { op: 'input', job, text }),
+    input: (job, text, reference) => connection.ask(attached.epoch, { op: 'input', job, text, reference }),
     kill: (job) => connection.ask(attached.epoch, { op: 'kill', job }),
   };
 }

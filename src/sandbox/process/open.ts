@@ -29,13 +29,23 @@ const HOLD_MS = 120_000;
 const BARE_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export async function openProcesses(options: ProcessOptions): Promise<OpenedProcesses> {
-  const [detected, python] = await Promise.all([detectCage(options.confinement), findPython(options.env)]);
+  const [detected, python] = await Promise.all([cages(options.confinement), findPython(options.env)]);
   if (detected.found) return { offered: true, processes: processesIn(detected.spec, python, options) };
   const why = detected.why.join('; ');
   return {
     offered: false,
     says: `shell, python: not offered: no confinement found (${why}); --unconfined runs them without`,
   };
+}
+
+/** Found once: the machine stays as it is while this process lives. */
+const found = new Map<string, ReturnType<typeof detectCage>>();
+
+function cages(only?: ConfinementName): ReturnType<typeof detectCage> {
+  const key = only ?? 'best';
+  const detecting = found.get(key) ?? detectCage(only);
+  found.set(key, detecting);
+  return detecting;
 }
 
 /** With what was found. */

@@ -116,8 +116,8 @@ export interface ProcessBox {
   jobs(): Promise<readonly Report[]>;
   /** One job, with an excerpt of at most so many characters; null when there is none of that name. */
   look(job: string, chars?: number): Promise<Report | null>;
-  /** Writes to the stdin of a job with a terminal; false when nobody reads there. */
-  input(job: string, text: string): Promise<boolean>;
+  /** Writes to the stdin of a job with a terminal, once for each reference; false when nobody reads there. */
+  input(job: string, text: string, reference: string): Promise<boolean>;
   /** Ends everything of a job; null when there is none of that name. */
   kill(job: string): Promise<Report | null>;
 }

@@ -16,7 +16,7 @@ export const bubblewrap = (bwrap: string, more: readonly string[]): Cage => ({
     // A terminal of its own needs no other session: what could be typed into it is its own.
     ...(pty ? [] : ['--new-session']),
     ...room.shown.flatMap(mount),
-    ...['--proc', '/proc', '--dev', '/dev', '--size', `${SHM_BYTES}`, '--tmpfs', '/dev/shm'],
+    ...['--proc', '/proc', ...PROC, '--dev', '/dev', '--size', `${SHM_BYTES}`, '--tmpfs', '/dev/shm'],
     ...['--bind', room.workspace, WORKSPACE, '--bind', room.scratch, SCRATCH],
     ...['--ro-bind', room.outputs, OUTPUTS],
     ...room.files.flatMap(([inside, host]) => ['--ro-bind', host, inside]),
@@ -25,6 +25,19 @@ export const bubblewrap = (bwrap: string, more: readonly string[]): Cage => ({
     ...['--json-status-fd', '3', '--sync-fd', '4', '--chdir', cwd, '--', ...argv],
   ],
 });
+
+/**
+ * What of `/proc` changes or shows more of the machine than is needed. The rights to it go by the user outside, who may be
+ * root, and bubblewrap itself leaves it open there.
+ */
+const PROC = [
+  ...['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'mtrr'].flatMap((name) => [
+    ...['--ro-bind-try', `/proc/${name}`, `/proc/${name}`],
+  ]),
+  ...['kcore', 'keys', 'kmsg', 'timer_list', 'sched_debug'].flatMap((name) => [
+    ...['--ro-bind-try', '/dev/null', `/proc/${name}`],
+  ]),
+];
 
 const mount = (shown: Shown): readonly string[] =>
   shown.kind === 'link' ? ['--symlink', shown.to, shown.path] : ['--ro-bind', shown.path, shown.path];

@@ -34,8 +34,11 @@ read_only() { mount -o remount,bind,ro,nosuid "$R$1"; }
 ${room.shown.map(mount).join('\n')}
 mkdir "$R/proc" "$R/dev" "$R/old"
 mount -t proc -o nosuid,nodev,noexec proc "$R/proc"
-for name in sys sysrq-trigger irq bus fs; do
+for name in sys sysrq-trigger irq bus fs acpi scsi mtrr; do
   [ ! -e "$R/proc/$name" ] || { mount --bind "$R/proc/$name" "$R/proc/$name"; read_only "/proc/$name"; }
+done
+for name in kcore keys kmsg timer_list sched_debug; do
+  [ ! -e "$R/proc/$name" ] || mount --bind /dev/null "$R/proc/$name"
 done
 mount -t tmpfs -o mode=755,size=64m,nosuid tmpfs "$R/dev"
 for name in null zero full random urandom tty; do : > "$R/dev/$name"; mount --bind "/dev/$name" "$R/dev/$name"; done

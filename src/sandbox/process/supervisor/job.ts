@@ -17,6 +17,7 @@ import type { End, Entry } from './journal.ts';
 /** What is in the pipe when a command ends is read within this; what comes later belongs to the background. */
 const DRAIN_MS = 250;
 const QUIET_MS = 10;
+const LEFT_MS = 150;
 
 export interface Outputs {
   /** On the host, and inside. */
@@ -61,6 +62,8 @@ export class Job {
       over.abort();
       const ms = Math.round(systemClock.monotonic() - started);
       await this.drain();
+      // Whether anything is left is asked right away: the end of what is not is given its moment.
+      await Promise.race([caged.gone, systemClock.sleep(LEFT_MS)]);
       const cause = this.cause ?? (exitCode === 137 && held.outOfMemory() > before ? 'memory' : 'exit');
       this.end = { exitCode, ending: cause, ms };
       return this.end;
@@ -79,12 +82,15 @@ export class Job {
     this.caged.kill();
   }
 
+  get isListening(): boolean {
+    return this.end === null && this.caged.stdin?.writable === true;
+  }
+
   /** False when nobody reads there any more. */
   write(text: string): boolean {
-    const { stdin } = this.caged;
-    if (!stdin?.writable || this.end) return false;
-    stdin.write(text);
-    return true;
+    const isRead = this.isListening;
+    if (isRead) this.caged.stdin?.write(text);
+    return isRead;
   }
 
   report(chars = EXCERPT_BYTES): Report {

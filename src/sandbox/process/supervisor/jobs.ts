@@ -76,6 +76,15 @@ export class Jobs {
     return this.byName(name)?.report(chars) ?? null;
   }
 
+  /** Once for each reference: a key that is pressed twice is another key. */
+  write(name: string, text: string, reference: string): boolean {
+    const before = this.journal.written(reference);
+    if (before !== undefined) return before;
+    const job = this.byName(name);
+    this.journal.write(reference, job?.isListening ?? false);
+    return job?.write(text) ?? false;
+  }
+
   async kill(name: string): Promise<Report | null> {
     const job = this.byName(name);
     if (!job) return this.look(name);

@@ -24,13 +24,23 @@ export interface End {
   readonly ms: number;
 }
 
+/** What was written to a job. */
+interface Written {
+  readonly reference: string;
+  readonly isRead: boolean;
+}
+
 type Line =
+  | ({ readonly event: 'written' } & Written)
   | ({ readonly event: 'accepted' } & Omit<Entry, 'end'>)
   | ({ readonly event: 'ended'; readonly reference: string } & End);
 
 export interface Journal {
   accept(entry: Omit<Entry, 'end'>): void;
   end(reference: string, end: End): void;
+  /** Whether somebody read what was written under this reference; undefined before it was. */
+  written(reference: string): boolean | undefined;
+  write(reference: string, isRead: boolean): void;
 }
 
 export function openJournal(path: string): Journal {
@@ -44,11 +54,18 @@ export function openJournal(path: string): Journal {
     }
   };
   // A torn line must not swallow the one after it.
-  const { isTorn } = read(path);
+  const { isTorn, lines } = read(path);
+  const written = new Map<string, boolean>();
+  for (const line of lines) if (line.event === 'written') written.set(line.reference, line.isRead);
   if (isTorn) writeFileSync(path, '\n', { flag: 'a' });
   return {
     accept: (entry) => append({ event: 'accepted', ...entry }, true),
     end: (reference, end) => append({ event: 'ended', reference, ...end }, false),
+    written: (reference) => written.get(reference),
+    write(reference, isRead) {
+      written.set(reference, isRead);
+      append({ event: 'written', reference, isRead }, true);
+    },
   };
 }
 
@@ -57,6 +74,7 @@ export function readJournal(path: string): readonly Entry[] | null {
   if (!existsSync(path)) return null;
   const entries = new Map<string, Entry>();
   for (const line of read(path).lines) {
+    if (line.event === 'written') continue;
     if (line.event === 'accepted') {
       const { event: _, ...entry } = line;
       entries.set(line.reference, { ...entry, end: null });

@@ -115,7 +115,7 @@ async function perform(asked: Request): Promise<Answers[Request['op']]> {
     case 'look':
       return jobs.look(asked.job, asked.chars ?? undefined);
     case 'input':
-      return jobs.byName(asked.job)?.write(asked.text) ?? false;
+      return jobs.write(asked.job, asked.text, asked.reference);
     case 'kill':
       return jobs.kill(asked.job);
     case 'end':

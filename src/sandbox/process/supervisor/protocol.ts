@@ -14,7 +14,7 @@ export type Request =
   | { readonly op: 'callOff'; readonly reference: string }
   | { readonly op: 'jobs' }
   | { readonly op: 'look'; readonly job: string; readonly chars: number | null }
-  | { readonly op: 'input'; readonly job: string; readonly text: string }
+  | { readonly op: 'input'; readonly job: string; readonly text: string; readonly reference: string }
   | { readonly op: 'kill'; readonly job: string }
   | { readonly op: 'end' };
 
