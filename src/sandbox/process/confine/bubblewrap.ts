@@ -1,5 +1,6 @@
 /** The inner wall by bubblewrap, the outer one by `unshare`. */
 
+import { existsSync } from 'node:fs';
 import { type Cage, type Inmate, NOBODY, OUTPUTS, type Room, SCRATCH, WORKSPACE } from './cage.ts';
 import { outer } from './outer.ts';
 import type { Shown } from './visible.ts';
@@ -31,13 +32,14 @@ export const bubblewrap = (bwrap: string, more: readonly string[]): Cage => ({
  * root, and bubblewrap itself leaves it open there.
  */
 const PROC = [
-  ...['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'mtrr'].flatMap((name) => [
-    ...['--ro-bind-try', `/proc/${name}`, `/proc/${name}`],
-  ]),
-  ...['kcore', 'keys', 'kmsg', 'timer_list', 'sched_debug'].flatMap((name) => [
-    ...['--ro-bind-try', '/dev/null', `/proc/${name}`],
-  ]),
+  ...existing(['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'mtrr'], (path) => path),
+  ...existing(['kcore', 'keys', 'kmsg', 'timer_list', 'sched_debug'], () => '/dev/null'),
 ];
+
+function existing(names: readonly string[], source: (path: string) => string): readonly string[] {
+  const paths = names.map((name) => `/proc/${name}`).filter((path) => existsSync(path));
+  return paths.flatMap((path) => ['--ro-bind', source(path), path]);
+}
 
 const mount = (shown: Shown): readonly string[] =>
   shown.kind === 'link' ? ['--symlink', shown.to, shown.path] : ['--ro-bind', shown.path, shown.path];
