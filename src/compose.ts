@@ -38,6 +38,7 @@ import { briefingOf } from './tools/fetch/briefing.ts';
 import { fetchTool } from './tools/fetch/fetch.ts';
 import type { Grant } from './tools/fetch/grant.ts';
 import { httpTool } from './tools/fetch/http.ts';
+import { FILE_TOOLS } from './tools/files/tools.ts';
 import { type PolicyRule, parsePolicy, policyFrom } from './tools/policy-file.ts';
 import type { Tool } from './tools/port.ts';
 import { jobsTool } from './tools/shell/jobs.ts';
@@ -57,6 +58,8 @@ export interface OutlastOptions {
    */
   readonly prices?: OwnPrices;
   readonly tools?: readonly Tool[];
+  /** Whether models get the tools on the files of their session. By default they do. */
+  readonly files?: boolean;
   /** Services that code in cells may reach with `fetch`. */
   readonly grants?: readonly Grant[];
   /**
@@ -120,6 +123,7 @@ export async function createOutlast(
     workspaces,
     tools: registry([
       ...(grants.length > 0 ? reaching(fetchTool({ grants, sealer })) : []),
+      ...(options.files === false ? [] : FILE_TOOLS),
       ...(processes ? [shellTool(processes), jobsTool(processes)] : []),
       ...tools,
     ]),

@@ -5,6 +5,7 @@
 
 import type { Event, ForeignEvent, Origin } from '../core/event.ts';
 import type { Verdict } from '../core/policy.ts';
+import { FilesChecker } from './files-invariant.ts';
 
 export interface Violation {
   readonly invariant: string;
@@ -58,11 +59,15 @@ export class InvariantChecker {
   private parked = true;
   /** The open turn rests on a budget. */
   private rests = false;
+  private readonly files = new FilesChecker((...said) => this.expect(...said));
 
   check(event: Event | ForeignEvent): readonly Violation[] {
     const before = this.violations.length;
     this.order(event);
-    if (event.kind !== 'foreign') this.content(event);
+    if (event.kind !== 'foreign') {
+      this.content(event);
+      this.files.check(event);
+    }
     return this.violations.slice(before);
   }
 
@@ -214,6 +219,9 @@ export class InvariantChecker {
         return;
       case 'heap.restored':
         if (e.image) this.heaps.add(e.image.digest);
+        this.parked = false;
+        return;
+      case 'workspace.opened':
         this.parked = false;
         return;
       case 'heap.based':

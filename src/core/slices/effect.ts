@@ -9,6 +9,7 @@
  *     approval any more.
  */
 
+import type { Json } from '../../lib/json.ts';
 import { type Evidence, type Outcome, writes } from '../capability.ts';
 import type { EventOf, Stamp } from '../event.ts';
 import type { EffectId } from '../ids.ts';
@@ -244,13 +245,17 @@ export function resultOf(effect: Effect): CallResult {
   const { outcome } = effect;
   if (!outcome) return { status: 'unknown', text: `The outcome of ${effect.id} is unknown.` };
   const how = effect.evidence ? ` (${effect.evidence.note})` : '';
-  if (outcome.status === 'done') return { status: 'done', text: `${JSON.stringify(outcome.result)}${how}` };
+  if (outcome.status === 'done') return { status: 'done', text: `${inText(effect, outcome.result)}${how}` };
   if (effect.status === 'left') {
     const status = effect.dispatch === null ? 'interrupted' : 'unknown';
     return { status, text: `${outcome.message} [${outcome.code}]` };
   }
   return { status: 'failed', text: `${outcome.message} [${outcome.code}]${how}` };
 }
+
+/** What a tool says of files is shown as it is: line by line, as a model reads them. */
+const inText = ({ files }: Effect, result: Json): string =>
+  files !== undefined && typeof result === 'string' ? result : JSON.stringify(result);
 
 // ── details ────────────────────────────────────────────────────────────────────────────────────────────────
 
