@@ -9,7 +9,6 @@
  *     approval any more.
  */
 
-import type { Json } from '../../lib/json.ts';
 import { type Evidence, type Outcome, writes } from '../capability.ts';
 import type { EventOf, Stamp } from '../event.ts';
 import type { EffectId } from '../ids.ts';
