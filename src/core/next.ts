@@ -362,7 +362,7 @@ function acting(s: State, number: number, step: Extract<Step, { phase: 'acting' 
 
 const FULL =
   'The work is not done: what the model has to see at the least is more than it takes in one request, and nothing of it can ' +
-  'be left out. Say less at once, take back a rule, or start with a larger window.';
+  'be left out. Say less at once, or start with a larger window (limits.windowTokens).';
 
 /** A model that is told of its cut calls may do better. It is not told a third time: each try costs its whole limit. */
 const BROKEN_RETRIES = 2;
