@@ -10,6 +10,7 @@ import type { Where } from './hunt.ts';
 import type { Edit } from './patch-hook.ts';
 import { APPROVAL_PATCHES } from './patches/approvals.ts';
 import { EFFECT_PATCHES } from './patches/effects.ts';
+import { FILE_PATCHES } from './patches/files.ts';
 import { FORK_PATCHES } from './patches/forks.ts';
 import { HOLDER_PATCHES } from './patches/holders.ts';
 import { SPENT_PATCHES } from './patches/spent.ts';
@@ -30,4 +31,5 @@ export const PATCHES: readonly Patch[] = [
   ...TOLD_PATCHES,
   ...WORK_PATCHES,
   ...FORK_PATCHES,
+  ...FILE_PATCHES,
 ];

@@ -3,7 +3,8 @@
 import type { Scenario } from './scenario.ts';
 import { BUDGETS } from './scenarios/budgets.ts';
 import { EFFECTS } from './scenarios/effects.ts';
+import { FILES } from './scenarios/files.ts';
 import { HEAPS } from './scenarios/heaps.ts';
 import { PEOPLE } from './scenarios/people.ts';
 
-export const SCENARIOS: readonly Scenario[] = [...EFFECTS, ...PEOPLE, ...HEAPS, ...BUDGETS];
+export const SCENARIOS: readonly Scenario[] = [...EFFECTS, ...PEOPLE, ...HEAPS, ...BUDGETS, ...FILES];
