@@ -11,6 +11,7 @@ import type { Edit } from './patch-hook.ts';
 import { APPROVAL_PATCHES } from './patches/approvals.ts';
 import { CONTEXT_PATCHES } from './patches/contexts.ts';
 import { EFFECT_PATCHES } from './patches/effects.ts';
+import { FILE_PATCHES } from './patches/files.ts';
 import { FORK_PATCHES } from './patches/forks.ts';
 import { HOLDER_PATCHES } from './patches/holders.ts';
 import { PAST_PATCHES } from './patches/past.ts';
@@ -34,4 +35,5 @@ export const PATCHES: readonly Patch[] = [
   ...FORK_PATCHES,
   ...CONTEXT_PATCHES,
   ...PAST_PATCHES,
+  ...FILE_PATCHES,
 ];
