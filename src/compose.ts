@@ -28,6 +28,7 @@ import { scriptedPlanner } from './models/scripted/planner.ts';
 import type { Approver } from './runtime/approver.ts';
 import { type Outlast, outlast } from './runtime/runtime.ts';
 import { type OpenedProcesses, openProcesses, type ProcessOptions } from './sandbox/process/open.ts';
+import type { Processes } from './sandbox/process/port.ts';
 import { quickjsSandbox } from './sandbox/quickjs/sandbox.ts';
 import { directoryShelf, memoryShelf } from './sandbox/quickjs/shelf.ts';
 import { randomSealKey, sealKey } from './store/keys.ts';
@@ -41,6 +42,7 @@ import { httpTool } from './tools/fetch/http.ts';
 import { FILE_TOOLS } from './tools/files/tools.ts';
 import { type PolicyRule, parsePolicy, policyFrom } from './tools/policy-file.ts';
 import type { Tool } from './tools/port.ts';
+import { pythonTool } from './tools/python/python.ts';
 import { jobsTool } from './tools/shell/jobs.ts';
 import { shellTool } from './tools/shell/shell.ts';
 import { directoryWorkspaces } from './workspace/directory.ts';
@@ -124,7 +126,7 @@ export async function createOutlast(
     tools: registry([
       ...(grants.length > 0 ? reaching(fetchTool({ grants, sealer })) : []),
       ...(options.files === false ? [] : FILE_TOOLS),
-      ...(processes ? [shellTool(processes), jobsTool(processes)] : []),
+      ...(processes ? [shellTool(processes), jobsTool(processes), ...kernelOf(processes)] : []),
       ...tools,
     ]),
     policy,
@@ -149,6 +151,9 @@ export async function createOutlast(
     about,
   };
 }
+
+const kernelOf = (processes: Processes): readonly Tool[] =>
+  processes.abilities.python === null ? [] : [pythonTool(processes)];
 
 /** A command is confined to a folder that outlives this process; without one it has no place to be. */
 async function processesOf(

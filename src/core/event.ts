@@ -23,6 +23,7 @@ import type {
   SessionId,
   TimerId,
 } from './ids.ts';
+import type { KernelEvent } from './kernel-event.ts';
 import type { Finish, Part, Usage, When } from './message.ts';
 import type { Ruling } from './policy.ts';
 import type { FilesUse, WorkspaceEvent } from './workspace-event.ts';
@@ -333,6 +334,7 @@ export type EventBody =
     }
   | { readonly kind: 'heap.based'; readonly image: HeapImage }
   | WorkspaceEvent
+  | KernelEvent
   // ── decisions, timers ────────────────────────────────────────────────────────────────────────────────────
   | {
       readonly kind: 'decision.requested';
@@ -437,6 +439,7 @@ export const AUTHORITY = {
   'workspace.opened': 'fact',
   'workspace.committed': 'fact',
   'workspace.set': 'input',
+  'kernel.noted': 'fact',
   'decision.requested': 'choice',
   'decision.made': 'input',
   'decision.expired': 'choice',

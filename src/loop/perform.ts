@@ -17,6 +17,7 @@ import { Nudge } from '../lib/clock.ts';
 import type { Json } from '../lib/json.ts';
 import { ModelError, type ModelReply } from '../models/port.ts';
 import type { HeapStep } from '../sandbox/port.ts';
+import type { KernelObjects } from '../sandbox/process/port.ts';
 import { NotSent, type RunContext, type Tool } from '../tools/port.ts';
 import { openFile, withFiles } from './files.ts';
 import { hand } from './hand.ts';
@@ -40,8 +41,16 @@ export type Performed =
       readonly outcome: Outcome | Unsent;
       /** Of a call that may change files; not there for one that came too late for that. */
       readonly files?: Touched | null;
+      /** Of a call whose objects live on. */
+      readonly objects?: KernelObjects | null;
     }
-  | { readonly do: 'query'; readonly call: Of<'query'>; readonly finding: Finding }
+  | { readonly do: 'attend'; readonly call: Of<'attend'>; readonly objects: KernelObjects | null }
+  | {
+      readonly do: 'query';
+      readonly call: Of<'query'>;
+      readonly finding: Finding;
+      readonly objects?: KernelObjects | null;
+    }
   | { readonly do: 'audit'; readonly call: Of<'audit'>; readonly audit: Audit }
   | { readonly do: 'open'; readonly call: Of<'open'>; readonly opened: Opened }
   | { readonly do: 'move'; readonly call: Of<'run' | 'deliver'>; readonly step: HeapStep }
@@ -89,9 +98,14 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
     case 'generate':
       return { do: 'generate', call, came: await generate(s, call, by, halt), budget: s.budget };
     case 'call':
-      return { do: 'call', call, ...(await runCall(s, call, by, halt)) };
+      return { do: 'call', call, ...(await runCall(s, call, by, halt)), ...(await objectsOf(s, call, by)) };
     case 'query':
-      return { do: 'query', call, finding: await findOut(s, call, by, halt) };
+      return {
+        do: 'query',
+        call,
+        finding: await findOut(s, call, by, halt),
+        ...(await objectsOf(s, call, by)),
+      };
     case 'audit':
       return { do: 'audit', call, audit: await lookForExtras(s, call, by, halt) };
     case 'open':
@@ -106,6 +120,8 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
       return { do: 'park', call, files: await lastLook(s, by), based: await by.heaps.park(by.session, s) };
     case 'checkout':
       return { do: 'checkout', call, checkedOut: await by.workspaces.checkout(by.session, s, by.epoch) };
+    case 'attend':
+      return { do: 'attend', call, objects: await kernelObjects(by) };
     case 'release':
       await by.ports.processes?.end(by.session);
       await by.heaps.close(by.session);
@@ -155,6 +171,19 @@ async function runCall(
   const after = await by.workspaces.look(by.session, s, drift?.tree ?? s.workspace.tree);
   return { outcome, files: { drift, after } };
 }
+
+/** What lives on behind a call. */
+async function objectsOf(
+  s: State,
+  { effect }: Of<'call' | 'query'>,
+  by: Performer,
+): Promise<{ readonly objects?: KernelObjects | null }> {
+  const tool = by.ports.tools.get(findEffect(s, effect)?.tool ?? '');
+  return tool?.keepsObjects ? { objects: await kernelObjects(by) } : {};
+}
+
+const kernelObjects = async ({ ports, session, epoch }: Performer): Promise<KernelObjects | null> =>
+  (await ports.processes?.objects(session, epoch)) ?? null;
 
 /** Of a session that never had a file there is nothing to look at. */
 const lastLook = async (s: State, by: Performer): Promise<KeptTree | null> =>

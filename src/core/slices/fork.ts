@@ -16,6 +16,7 @@ import type { Delivery, Effect, Pending, State } from '../state.ts';
 import { openDecisions, pendingTimers } from '../state.ts';
 import { withdrawQuestions } from './decision.ts';
 import { LEFT, leaveOpen } from './effect.ts';
+import { leftKernel } from './kernel.ts';
 import { closeTurn, note } from './turn.ts';
 
 export function forked(s: State, e: EventOf<'session.forked'>): State {
@@ -41,7 +42,7 @@ export function forked(s: State, e: EventOf<'session.forked'>): State {
   };
   const told = s.inbox.unread.filter((message) => message.from === 'runtime');
   return note(
-    told.reduce((state, { text, at }) => note(state, text, at), own),
+    told.reduce((state, { text, at }) => note(state, text, at), leftKernel(own, e)),
     account(s, e),
     e.at,
   );

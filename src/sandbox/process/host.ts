@@ -11,10 +11,11 @@ import { OutlastError } from '../../core/error.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { Connection, Disconnected, Outdated } from './connection.ts';
 import { ended, endNoted, launch, noteIn, socketOf } from './launch.ts';
-import type { Command, Found, ProcessBox, Processes, Report } from './port.ts';
+import type { Command, Found, KernelObjects, ProcessBox, Processes, Report } from './port.ts';
 import { newestEpoch, raise } from './supervisor/holder.ts';
 import { formerReport } from './supervisor/jobs.ts';
 import { readJournal } from './supervisor/journal.ts';
+import { objectsIn } from './supervisor/kernel.ts';
 import { files, type Settings } from './supervisor/settings.ts';
 
 export interface HostOptions {
@@ -91,6 +92,12 @@ export class ProcessHost implements Processes {
     const attached = this.attached.get(session);
     if (!attached?.connection.isOpen) return [];
     return attached.connection.ask(attached.epoch, { op: 'jobs' }).catch(() => []);
+  }
+
+  async objects(session: string, epoch: number): Promise<KernelObjects | null> {
+    const attached = await this.reach(session, epoch);
+    const seen = await attached?.connection.ask(epoch, { op: 'objects' }).catch(() => null);
+    return seen ?? objectsIn(this.dirOf(session));
   }
 
   async end(session: string): Promise<void> {

@@ -185,6 +185,13 @@ export interface ProcessBox {
   kill(job: string): Promise<Report | null>;
 }
 
+/** What lives in a kernel, and what is lost of it and was not told yet. */
+export interface KernelObjects {
+  readonly generation: number;
+  readonly live: readonly LiveName[];
+  readonly lost: readonly LostName[];
+}
+
 /** The sandboxes of all sessions, as the worker has them. */
 export interface Processes {
   readonly abilities: Abilities;
@@ -198,6 +205,8 @@ export interface Processes {
   hold(session: string, epoch: number): void;
   /** What runs of a session, without starting anything. */
   running(session: string): Promise<readonly Report[]>;
+  /** What lives in the kernel of a session, without starting anything; null when nothing is known of any. */
+  objects(session: string, epoch: number): Promise<KernelObjects | null>;
   /** C3. */
   end(session: string): Promise<void>;
   /** Lets go of all, which then ends by itself unless another worker comes: C4. */

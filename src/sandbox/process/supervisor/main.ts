@@ -126,6 +126,8 @@ async function perform(asked: Request): Promise<Answers[Request['op']]> {
       return jobs.run(asked.command);
     case 'cell':
       return cells.run(asked.cell);
+    case 'objects':
+      return cells.objects();
     case 'park':
       return cells.park(asked.mayLose);
     case 'find':
