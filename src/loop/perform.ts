@@ -117,6 +117,7 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
     case 'base':
       return { do: 'base', call, based: await by.heaps.base(by.session, s) };
     case 'park':
+      await parkKernel(by);
       return { do: 'park', call, files: await lastLook(s, by), based: await by.heaps.park(by.session, s) };
     case 'checkout':
       return { do: 'checkout', call, checkedOut: await by.workspaces.checkout(by.session, s, by.epoch) };
@@ -170,6 +171,13 @@ async function runCall(
   const outcome = await runEffect(s, call, by, halt);
   const after = await by.workspaces.look(by.session, s, drift?.tree ?? s.workspace.tree);
   return { outcome, files: { drift, after } };
+}
+
+/** With names that cannot be kept it stays where it is: whether they may go is for its owner to say. */
+async function parkKernel({ ports, session, epoch }: Performer): Promise<void> {
+  await ports.processes
+    ?.park(session, epoch, false)
+    .catch((error: unknown) => ports.report(`${session}: its kernel was not parked`, error));
 }
 
 /** What lives on behind a call. */

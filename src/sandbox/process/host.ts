@@ -11,7 +11,7 @@ import { OutlastError } from '../../core/error.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { Connection, Disconnected, Outdated } from './connection.ts';
 import { ended, endNoted, launch, noteIn, socketOf } from './launch.ts';
-import type { Command, Found, KernelObjects, ProcessBox, Processes, Report } from './port.ts';
+import type { Command, Found, KernelObjects, Parked, ProcessBox, Processes, Report } from './port.ts';
 import { newestEpoch, raise } from './supervisor/holder.ts';
 import { formerReport } from './supervisor/jobs.ts';
 import { readJournal } from './supervisor/journal.ts';
@@ -92,6 +92,12 @@ export class ProcessHost implements Processes {
     const attached = this.attached.get(session);
     if (!attached?.connection.isOpen) return [];
     return attached.connection.ask(attached.epoch, { op: 'jobs' }).catch(() => []);
+  }
+
+  async park(session: string, epoch: number, mayLose: boolean): Promise<Parked> {
+    const attached = await this.reach(session, epoch);
+    const parked = await attached?.connection.ask(epoch, { op: 'park', mayLose });
+    return parked ?? { status: 'parked', kept: [] };
   }
 
   async objects(session: string, epoch: number): Promise<KernelObjects | null> {
@@ -224,7 +230,6 @@ function boxOf(attached: Attached): ProcessBox {
       calledOff(command.reference, signal, connection.ask(attached.epoch, { op: 'run', command })),
     cell: (cell, signal) =>
       calledOff(cell.reference, signal, connection.ask(attached.epoch, { op: 'cell', cell })),
-    park: (mayLose) => connection.ask(attached.epoch, { op: 'park', mayLose }),
     find: (reference, signal) =>
       calledOff(reference, signal, connection.ask(attached.epoch, { op: 'find', reference })),
     jobs: () => connection.ask(attached.epoch, { op: 'jobs' }),
