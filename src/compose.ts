@@ -77,8 +77,9 @@ export interface OutlastOptions {
   /**
    * Whether the model gets a shell: by default where there is a data folder and a confinement that works here (`about`
    * says which). `unconfined` lets commands run without one: each is asked about, and sees what this process can see.
+   * With hosts that they may reach (`api.example.org`, `*.example.org:443`), each is asked about, too.
    */
-  readonly processes?: false | 'unconfined';
+  readonly processes?: false | 'unconfined' | { readonly network: readonly string[] };
   /** More for the system prompt, after the list of granted services. */
   readonly briefing?: string;
   readonly owner?: string;
@@ -170,6 +171,7 @@ async function processesOf(
   return openProcesses({
     ...{ dataDir: resolve(dataDir), isHeld, report },
     ...given({ confinement: processes === 'unconfined' ? ('none' as const) : undefined, env }),
+    ...(typeof processes === 'object' ? processes : {}),
   });
 }
 

@@ -25,6 +25,8 @@ export interface HostOptions {
   readonly says: string;
   /** What is the same for all sessions. */
   readonly settings: Pick<Settings, 'cage' | 'shown' | 'path' | 'python' | 'limits' | 'holdMs'>;
+  /** Hosts that commands may reach. */
+  readonly hosts: readonly string[];
   /** Whether a session is still held under this epoch, by this worker. */
   readonly isHeld: (session: string, epoch: number) => Promise<boolean>;
   readonly report: (line: string, cause?: unknown) => void;
@@ -133,7 +135,10 @@ export class ProcessHost implements Processes {
     if (reached) return reached;
     const dir = this.dirOf(session);
     const socket = socketOf(dir);
-    await launch({ ...this.options.settings, session, dir, socket, workspace: resolve(workspace), epoch });
+    const { settings, hosts } = this.options;
+    const network =
+      hosts.length > 0 ? { hosts, egress: socketOf(dir, 'egress'), hold: socketOf(dir, 'hold') } : null;
+    await launch({ ...settings, session, dir, socket, workspace: resolve(workspace), network, epoch });
     const connection = await Connection.open(socket);
     if (!connection) throw new Error('The sandbox started and does not answer.');
     return this.keep(session, { connection, epoch });
