@@ -1,4 +1,4 @@
-/** Cutting text without breaking it: never inside a surrogate pair. */
+/** Text: cut without breaking it, never inside a surrogate pair; and bytes that are text. */
 
 /** At most `max` UTF-16 units from the start, whole characters only. */
 export function head(text: string, max: number): string {
@@ -33,4 +33,14 @@ function isHighSurrogate(unit: number): boolean {
 
 function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+/** Null for what is no UTF-8, or has a NUL in it. A mark at the beginning stays. */
+export function textIn(bytes: Uint8Array): string | null {
+  if (bytes.includes(0)) return null;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
 }
