@@ -28,6 +28,7 @@ import { scriptedPlanner } from './models/scripted/planner.ts';
 import type { Approver } from './runtime/approver.ts';
 import { type Outlast, outlast } from './runtime/runtime.ts';
 import { type OpenedProcesses, openProcesses, type ProcessOptions } from './sandbox/process/open.ts';
+import type { Processes } from './sandbox/process/port.ts';
 import { quickjsSandbox } from './sandbox/quickjs/sandbox.ts';
 import { directoryShelf, memoryShelf } from './sandbox/quickjs/shelf.ts';
 import { randomSealKey, sealKey } from './store/keys.ts';
@@ -41,6 +42,7 @@ import { httpTool } from './tools/fetch/http.ts';
 import { FILE_TOOLS } from './tools/files/tools.ts';
 import { type PolicyRule, parsePolicy, policyFrom } from './tools/policy-file.ts';
 import type { Tool } from './tools/port.ts';
+import { pythonTool } from './tools/python/python.ts';
 import { jobsTool } from './tools/shell/jobs.ts';
 import { shellTool } from './tools/shell/shell.ts';
 import { directoryWorkspaces } from './workspace/directory.ts';
@@ -75,8 +77,9 @@ export interface OutlastOptions {
   /**
    * Whether the model gets a shell: by default where there is a data folder and a confinement that works here (`about`
    * says which). `unconfined` lets commands run without one: each is asked about, and sees what this process can see.
+   * With hosts that they may reach (`api.example.org`, `*.example.org:443`), each is asked about, too.
    */
-  readonly processes?: false | 'unconfined';
+  readonly processes?: false | 'unconfined' | { readonly network: readonly string[] };
   /** More for the system prompt, after the list of granted services. */
   readonly briefing?: string;
   readonly owner?: string;
@@ -124,7 +127,7 @@ export async function createOutlast(
     tools: registry([
       ...(grants.length > 0 ? reaching(fetchTool({ grants, sealer })) : []),
       ...(options.files === false ? [] : FILE_TOOLS),
-      ...(processes ? [shellTool(processes), jobsTool(processes)] : []),
+      ...(processes ? [shellTool(processes), jobsTool(processes), ...kernelOf(processes)] : []),
       ...tools,
     ]),
     policy,
@@ -150,6 +153,9 @@ export async function createOutlast(
   };
 }
 
+const kernelOf = (processes: Processes): readonly Tool[] =>
+  processes.abilities.python === null ? [] : [pythonTool(processes)];
+
 /** A command is confined to a folder that outlives this process; without one it has no place to be. */
 async function processesOf(
   { dataDir, processes, env }: OutlastOptions,
@@ -165,6 +171,7 @@ async function processesOf(
   return openProcesses({
     ...{ dataDir: resolve(dataDir), isHeld, report },
     ...given({ confinement: processes === 'unconfined' ? ('none' as const) : undefined, env }),
+    ...(typeof processes === 'object' ? processes : {}),
   });
 }
 

@@ -21,6 +21,7 @@ export const VERBS: readonly VerbSpec[] = [
       ['--host <host>', 'address (OUTLAST_HOST; default 127.0.0.1; any other needs OUTLAST_TOKENS)'],
       ['--data <folder>', 'where everything durable goes (OUTLAST_DATA; default ./.outlast)'],
       ['--policy <file>', 'what may be done, what is asked about (default: policy.json in the data folder)'],
+      ['--network <hosts>', 'what commands may reach: api.example.org,*.example.org:443 (default: nothing)'],
       [
         '--unconfined',
         'give tasks a shell even where commands cannot be confined, or without confining them',

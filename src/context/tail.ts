@@ -11,6 +11,7 @@ export function present(s: State): string {
     ...lossOf(s),
     ...instructions(s),
     ...liveObjects(s),
+    ...pythonObjects(s),
     ...files(s),
     ...unknowns(s),
     ...openDecisions(s).map((d) => `open decision ${d.id}: a person is asked ${about(d)}${until(d)}`),
@@ -62,6 +63,15 @@ function liveObjects(s: State): readonly string[] {
     return `${name}: ${of} from ${cell}`;
   });
   return [`live objects (generation ${s.heap.generation}): ${named.join('; ')}`];
+}
+
+/** Of a kernel that never had any there is nothing to say. */
+function pythonObjects({ kernel: { live, generation } }: State): readonly string[] {
+  if (live.length === 0) return generation === 1 ? [] : [`python objects (generation ${generation}): none`];
+  const named = live.map(
+    ({ name, type, size, effect }) => `${name}: ${size === null ? type : `${type}(${size})`} from ${effect}`,
+  );
+  return [`python objects (generation ${generation}): ${named.join('; ')}`];
 }
 
 /** What stands in the workspace, and what others have changed there since the model last heard of it. */

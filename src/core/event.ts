@@ -23,6 +23,7 @@ import type {
   SessionId,
   TimerId,
 } from './ids.ts';
+import type { KernelEvent } from './kernel-event.ts';
 import type { Limits } from './limits.ts';
 import type { Finish, Part, Usage, When } from './message.ts';
 import type { Ruling } from './policy.ts';
@@ -341,6 +342,7 @@ export type EventBody =
     }
   | { readonly kind: 'heap.based'; readonly image: HeapImage }
   | WorkspaceEvent
+  | KernelEvent
   // ── decisions, timers ────────────────────────────────────────────────────────────────────────────────────
   | {
       readonly kind: 'decision.requested';
@@ -448,6 +450,7 @@ export const AUTHORITY = {
   'workspace.opened': 'fact',
   'workspace.committed': 'fact',
   'workspace.set': 'input',
+  'kernel.noted': 'fact',
   'decision.requested': 'choice',
   'decision.made': 'input',
   'decision.expired': 'choice',

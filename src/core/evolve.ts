@@ -15,6 +15,7 @@ import * as effect from './slices/effect.ts';
 import * as fork from './slices/fork.ts';
 import * as heap from './slices/heap.ts';
 import * as inbox from './slices/inbox.ts';
+import * as kernel from './slices/kernel.ts';
 import * as lifetime from './slices/lifetime.ts';
 import * as timer from './slices/timer.ts';
 import * as turn from './slices/turn.ts';
@@ -72,6 +73,7 @@ export const initialState: State = {
     left: [],
     commits: [],
   },
+  kernel: kernel.NO_KERNEL,
   decisions: [],
   toldSeq: 0,
   loss: null,
@@ -157,6 +159,7 @@ const TRANSITIONS: { readonly [Kind in EventKind]: (s: State, e: EventOf<Kind>) 
   'workspace.opened': workspace.opened,
   'workspace.committed': workspace.committed,
   'workspace.set': workspace.set,
+  'kernel.noted': kernel.noted,
   'decision.requested': decision.requested,
   'decision.made': decision.made,
   'decision.expired': decision.expired,

@@ -19,6 +19,7 @@ import { type CallId, type CellId, type EffectId, mint } from './ids.ts';
 import type { Message } from './message.ts';
 import { question, resolve, whyUnknown } from './resolve.ts';
 import { nextDelivery } from './slices/heap.ts';
+import { mustAttend } from './slices/kernel.ts';
 import { brokenBefore, isBroken, saidIn, textOf } from './slices/turn.ts';
 import { isInFiles } from './slices/workspace.ts';
 import {
@@ -44,6 +45,8 @@ export type PortCall =
   | { readonly do: 'deliver'; readonly guestCall: number; readonly cell: CellId }
   /** Open the folder of the session: down the ladder, and to what somebody wants to stand there (Y1). */
   | { readonly do: 'checkout'; readonly wanted: number }
+  /** Look at what lives in the kernel. */
+  | { readonly do: 'attend' }
   | { readonly do: 'release' }
   /** Ask the model what is to be kept of the oldest items of its view. */
   | { readonly do: 'compact'; readonly items: number; readonly attempt: number }
@@ -91,6 +94,7 @@ function workOf(s: State, now: number): Next {
     timers(s, now),
     heap(s, now),
     files(s, now),
+    kernel(s, now),
     turn(s, now),
     compaction(s, now),
   ]);
@@ -249,6 +253,12 @@ function files(s: State, now: number): Next {
   return !isInHand(s) && (s.workspace.wanted !== null || mustCheckOut(s, now)) ? checkout(s) : REST;
 }
 
+/** The same of the objects in a kernel of processes. */
+const kernel = (s: State, now: number): Next =>
+  mustHear(s, now) ? { ...REST, calls: [{ do: 'attend' }] } : REST;
+
+const mustHear = (s: State, now: number): boolean => s.turn !== null && !sleeps(s, now) && mustAttend(s);
+
 const isCheckedOut = ({ workspace, lifetime }: State): boolean =>
   workspace.opened === lifetime.epoch && workspace.wanted === null;
 
@@ -327,7 +337,7 @@ function generating(
   if (failure && (!failure.retry || step.attempt > s.contract.limits.modelAttempts)) {
     return fail(s, number, failure.code, failure.message);
   }
-  if (mustOpen(s, now) || mustCheckOut(s, now)) return REST;
+  if (mustOpen(s, now) || mustCheckOut(s, now) || mustHear(s, now)) return REST;
   if (isStuck(s)) return fail(s, number, 'context.full', FULL);
   if (isOverfull(s)) return REST;
   if (step.notBefore !== null && step.notBefore > now) return { ...REST, wakeAt: step.notBefore };

@@ -24,6 +24,7 @@ import type {
   SessionId,
   TimerId,
 } from './ids.ts';
+import type { KernelLost, KernelObject } from './kernel-event.ts';
 import type { CallResult, Message, Part, Receipt, ToolCallPart, Whole } from './message.ts';
 import type { Ruling } from './policy.ts';
 import type { TreeRef } from './tree.ts';
@@ -53,6 +54,7 @@ export interface State {
   readonly effects: Effects;
   readonly heap: Heap;
   readonly workspace: Files;
+  readonly kernel: Kernel;
   readonly decisions: readonly Decision[];
   /** The event that last told a person what stands outside: a response, or a failure. What is settled later is news. */
   readonly toldSeq: number;
@@ -334,6 +336,22 @@ export interface FilesCommit {
   readonly why: string;
   readonly effect: EffectId | null;
   readonly changed: FilesChanged;
+}
+
+// ── kernel ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface Kernel {
+  /** What lives in it, by the last look. */
+  readonly live: readonly KernelObject[];
+  /** Which kernel that was, as its sandbox counts them; 0 before the first. */
+  readonly process: number;
+  /** Grows whenever something was lost, and is shown to the model. */
+  readonly generation: number;
+  /** Lease epoch of the last look. */
+  readonly attended: number | null;
+  /** Of the last loss, and when that was noted. */
+  readonly lost: readonly KernelLost[];
+  readonly lostAt: number;
 }
 
 // ── decisions ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -20,6 +20,7 @@ import { Nudge } from '../lib/clock.ts';
 import type { Json } from '../lib/json.ts';
 import { ModelError, type ModelReply } from '../models/port.ts';
 import type { HeapStep } from '../sandbox/port.ts';
+import type { KernelObjects } from '../sandbox/process/port.ts';
 import { NotSent, type RunContext, type Tool } from '../tools/port.ts';
 import { openFile, withFiles } from './files.ts';
 import { hand } from './hand.ts';
@@ -45,8 +46,16 @@ export type Performed =
       readonly outcome: Outcome | Unsent;
       /** Of a call that may change files; not there for one that came too late for that. */
       readonly files?: Touched | null;
+      /** Of a call whose objects live on. */
+      readonly objects?: KernelObjects | null;
     }
-  | { readonly do: 'query'; readonly call: Of<'query'>; readonly finding: Finding }
+  | { readonly do: 'attend'; readonly call: Of<'attend'>; readonly objects: KernelObjects | null }
+  | {
+      readonly do: 'query';
+      readonly call: Of<'query'>;
+      readonly finding: Finding;
+      readonly objects?: KernelObjects | null;
+    }
   | { readonly do: 'audit'; readonly call: Of<'audit'>; readonly audit: Audit }
   | { readonly do: 'open'; readonly call: Of<'open'>; readonly opened: Opened }
   | { readonly do: 'move'; readonly call: Of<'run' | 'deliver'>; readonly step: HeapStep }
@@ -96,9 +105,14 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
     case 'compact':
       return { do: 'compact', call, came: await compact(s, call, by, halt) };
     case 'call':
-      return { do: 'call', call, ...(await runCall(s, call, by, halt)) };
+      return { do: 'call', call, ...(await runCall(s, call, by, halt)), ...(await objectsOf(s, call, by)) };
     case 'query':
-      return { do: 'query', call, finding: await findOut(s, call, by, halt) };
+      return {
+        do: 'query',
+        call,
+        finding: await findOut(s, call, by, halt),
+        ...(await objectsOf(s, call, by)),
+      };
     case 'audit':
       return { do: 'audit', call, audit: await lookForExtras(s, call, by, halt) };
     case 'open':
@@ -110,9 +124,12 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
     case 'base':
       return { do: 'base', call, based: await by.heaps.base(by.session, s) };
     case 'park':
+      await parkKernel(by);
       return { do: 'park', call, files: await lastLook(s, by), based: await by.heaps.park(by.session, s) };
     case 'checkout':
       return { do: 'checkout', call, checkedOut: await by.workspaces.checkout(by.session, s, by.epoch) };
+    case 'attend':
+      return { do: 'attend', call, objects: await kernelObjects(by) };
     case 'release':
       await by.ports.processes?.end(by.session);
       await by.heaps.close(by.session);
@@ -185,6 +202,26 @@ async function runCall(
   const after = await by.workspaces.look(by.session, s, drift?.tree ?? s.workspace.tree);
   return { outcome, files: { drift, after } };
 }
+
+/** With names that cannot be kept it stays where it is: whether they may go is for its owner to say. */
+async function parkKernel({ ports, session, epoch }: Performer): Promise<void> {
+  await ports.processes
+    ?.park(session, epoch, false)
+    .catch((error: unknown) => ports.report(`${session}: its kernel was not parked`, error));
+}
+
+/** What lives on behind a call. */
+async function objectsOf(
+  s: State,
+  { effect }: Of<'call' | 'query'>,
+  by: Performer,
+): Promise<{ readonly objects?: KernelObjects | null }> {
+  const tool = by.ports.tools.get(findEffect(s, effect)?.tool ?? '');
+  return tool?.keepsObjects ? { objects: await kernelObjects(by) } : {};
+}
+
+const kernelObjects = async ({ ports, session, epoch }: Performer): Promise<KernelObjects | null> =>
+  (await ports.processes?.objects(session, epoch)) ?? null;
 
 /** Of a session that never had a file there is nothing to look at. */
 const lastLook = async (s: State, by: Performer): Promise<KeptTree | null> =>

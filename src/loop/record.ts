@@ -20,6 +20,7 @@ import { headImage, lineageOf, type State } from '../core/state.ts';
 import { unreachable } from '../lib/assert.ts';
 import { ModelError, type ModelReply } from '../models/port.ts';
 import type { HeapStep } from '../sandbox/port.ts';
+import type { KernelObjects } from '../sandbox/process/port.ts';
 import type { Blob } from '../store/port.ts';
 import { sealFile } from './files.ts';
 import type { Based, Heaps } from './heaps.ts';
@@ -27,6 +28,7 @@ import type { Facts } from './log.ts';
 import type { Performed, Performer } from './perform.ts';
 import { planGuestCalls } from './plan.ts';
 import { checkedOut, committedFiles, joined, called as touched } from './record-files.ts';
+import { kernelNoted } from './record-kernel.ts';
 
 const NOTHING: Facts = { events: [] };
 
@@ -37,9 +39,9 @@ export function record(performed: Performed, s: State, by: Performer): Facts {
     case 'compact':
       return compacted(performed, s);
     case 'call':
-      return called(performed, s);
+      return withObjects(called(performed, s), performed, s, by.epoch);
     case 'query':
-      return found(performed, s);
+      return withObjects(found(performed, s), performed, s, by.epoch);
     case 'audit':
       return audited(performed, s);
     case 'open':
@@ -50,6 +52,8 @@ export function record(performed: Performed, s: State, by: Performer): Facts {
       return based(performed.based, s);
     case 'park':
       return parked(performed, s);
+    case 'attend':
+      return { events: kernelNoted(performed.objects, s, by.epoch, 'looked') };
     case 'checkout':
       return checkedOut(performed, s, by.epoch);
     case 'release':
@@ -57,6 +61,17 @@ export function record(performed: Performed, s: State, by: Performer): Facts {
     default:
       return unreachable(performed);
   }
+}
+
+/** What lives on behind a call stands in the commit of its settlement. */
+function withObjects(
+  facts: Facts,
+  { objects }: { readonly objects?: KernelObjects | null },
+  s: State,
+  epoch: number,
+): Facts {
+  if (objects === undefined) return facts;
+  return { ...facts, events: [...facts.events, ...kernelNoted(objects, s, epoch, 'ran')] };
 }
 
 function replied(

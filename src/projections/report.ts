@@ -10,6 +10,8 @@
 import type { EffectId } from '../core/ids.ts';
 import { type Effect, isUnknown, type Loss, openDecisions, type State } from '../core/state.ts';
 import { unreachable } from '../lib/assert.ts';
+import { isRecord } from '../lib/json.ts';
+import { oneLine } from '../lib/text.ts';
 import { changesInWords, driftInWords } from './files.ts';
 
 export type Fate = 'survived' | 'rebuilt' | 're-observed' | 'unknown' | 'lost';
@@ -57,6 +59,7 @@ export function report(s: State): Report {
       line('position', 'rebuilt', positionOf(s), `folded from ${s.head} events`),
       ...effects(s, loss),
       ...liveObjects(s, loss),
+      ...kernelObjects(s, loss),
       ...files(s, loss),
       ...decisions(s),
       ...s.timers.map(({ id, due }) =>
@@ -180,6 +183,24 @@ function liveObjects({ heap, lifetime }: State, loss: Loss | null): readonly Rep
   const how = restored?.note || 'the image that the log names, checked by its digest';
   const fate: Fate = restored?.rung === 'replayed' ? 'rebuilt' : 'survived';
   return [...(chain === null || restored?.rung === 'fresh' ? [] : [say(fate, all, how)]), ...lost, ...rerun];
+}
+
+/** By name, each with the code that made it, so that it can be made again. */
+function kernelObjects({ kernel, effects: { closed } }: State, loss: Loss | null): readonly ReportLine[] {
+  const say = (fate: Fate, what: string, how: string): ReportLine => line('live objects', fate, what, how);
+  const codes = new Map(closed.map(({ id, args }) => [id, isRecord(args) ? args.code : undefined]));
+  const isOfThis = loss !== null && kernel.lostAt >= loss.at;
+  const lost = (isOfThis ? kernel.lost : []).map(({ name, type, effect, why }) => {
+    const code = codes.get(effect);
+    const made = typeof code === 'string' ? `; ${effect} was: ${oneLine(code, 300)}` : '';
+    return say('lost', `${name} of Python (${type}, made by ${effect})${made}`, why);
+  });
+  if (kernel.live.length === 0) return lost;
+  const names = listed(kernel.live.map(({ name }) => name));
+  return [
+    say('survived', `of Python: ${names}`, 'the kernel was asked, or its values are on the disk'),
+    ...lost,
+  ];
 }
 
 function files({ workspace, lifetime }: State, loss: Loss | null): readonly ReportLine[] {

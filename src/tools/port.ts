@@ -59,6 +59,8 @@ export interface Tool {
   /** T5. */
   readonly changesFiles?: true;
   readonly readsFiles?: true;
+  /** Objects of it live on between calls: what does is noted after each. */
+  readonly keepsObjects?: true;
   /** How long a call with these arguments may take, where that is not for the session's limits to say. */
   limitMs?(args: Json): number;
   /** Aborted, a call ends at once and says how: it is, when nobody waits for it any more. */

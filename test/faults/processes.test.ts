@@ -11,11 +11,13 @@ import type { Event } from '../../src/core/event.ts';
 import type { ModelRequest } from '../../src/core/message.ts';
 import type { Model, ModelReply } from '../../src/models/port.ts';
 import { detectCage } from '../../src/sandbox/process/confine/detect.ts';
+import { findPython } from '../../src/sandbox/process/python.ts';
 import { alive, unique, until } from '../../src/sandbox/process/suite-kit.ts';
 import { calls, say } from '../../src/testing/harness.ts';
-import { instructions, results } from './kit.ts';
+import { instructions, present, results } from './kit.ts';
 
 const detected = await detectCage();
+const noPython = (await findPython()) === null;
 const missing = detected.found ? null : detected.why.join('; ');
 
 type Outlast = Awaited<ReturnType<typeof createOutlast>>;
@@ -215,7 +217,114 @@ describe.skipIf(missing !== null)(`with a confinement${missing === null ? '' : `
     });
     await h.outlast.stop(id);
   });
+
+  const python = (code: string) => `python ${JSON.stringify({ code })}`;
+
+  it.skipIf(noPython)(
+    'B056 a kernel that is killed between two turns costs its objects, and the next call works',
+    async () => {
+      const asked: ModelRequest[] = [];
+      const h = await given(obedient(asked));
+      const id = await h.start(
+        python('import os\nx = [1, 2]\nwith open("pid", "w") as f: f.write("here")\nlen(x)'),
+      );
+      expect(await h.result(id)).toMatchObject({ value: '2' });
+      killKernels(id);
+      await h.outlast.send(id, python('"x" in globals()'));
+      expect(await h.result(id)).toMatchObject({ value: 'False' });
+      await h.outlast.send(id, python('x = 1; x'));
+      expect(await h.result(id)).toMatchObject({ value: '1' });
+    },
+  );
+
+  it.skipIf(noPython)(
+    'B057 names of a kernel that is gone are told before the next call, with the code that made them',
+    async () => {
+      const asked: ModelRequest[] = [];
+      const h = await given(obedient(asked));
+      const id = await h.start(python('x = 40 + 1'));
+      await h.result(id);
+      await h.outlast.send(id, python('y = {"a": 1}'));
+      await h.result(id);
+      expect(present(asked.at(-1))).toContain(
+        'python objects (generation 1): x: int from e1; y: dict(1) from e2',
+      );
+      const before = asked.length;
+      killKernels(id);
+      await h.outlast.send(id, python('1 + 1'));
+      await h.result(id);
+      const told = present(asked[before]);
+      expect(told).toContain('python objects (generation 2): none');
+      expect(told).toMatch(/lost: x of Python \(int, made by e1\); e1 was: x = 40 \+ 1: the kernel ended/);
+      expect(told).toMatch(/lost: y of Python \(dict, made by e2\)/);
+    },
+  );
+
+  it.skipIf(noPython)(
+    'B057 a kernel that dies in its cell says so with it, and all of it is gone with the machine',
+    async () => {
+      const asked: ModelRequest[] = [];
+      const h = await given(obedient(asked));
+      const id = await h.start(python('x = 1'));
+      await h.result(id);
+      await h.outlast.send(id, python('import os; os._exit(3)'));
+      expect(await h.result(id)).toMatchObject({
+        lost: expect.stringMatching(/x \(int, made by e1\).*e1 was:\nx = 1/s),
+      });
+      await h.outlast.send(id, python('z = 2'));
+      await h.result(id);
+      await h.outlast.send(id, 'shell {"command":"true"}');
+      await h.result(id);
+      for (const pid of supervisorsOf(id)) process.kill(pid, 'SIGKILL');
+      rmSync(join(folders.at(-1) ?? '', 'run'), { recursive: true, force: true });
+      await h.outlast.send(id, python('"z" in globals()'));
+      expect(await h.result(id)).toMatchObject({ value: 'False' });
+      expect(asked.map(present).join()).toMatch(
+        /lost: z of Python \(int, made by e3\); e3 was: z = 2: its kernel is gone/,
+      );
+    },
+  );
+
+  it.skipIf(noPython)(
+    'B056 a worker that is killed leaves the kernel to the next one, and nothing is said',
+    async () => {
+      const dataDir = mkdtempSync(join(tmpdir(), 'outlast-faults-'));
+      folders.push(dataDir);
+      const id = await killedWorker(dataDir, null, python('kept = object(); n = 41'));
+      const asked: ModelRequest[] = [];
+      const h = await given(obedient(asked), dataDir);
+      await h.outlast.send(id, python('n + 1'));
+      expect(await h.result(id)).toMatchObject({ value: '42' });
+      expect(asked.map(present).join()).toContain(
+        'python objects (generation 1): kept: object from e1; n: int from e1',
+      );
+      await h.outlast.stop(id);
+      expect(supervisorsOf(id)).toEqual([]);
+    },
+  );
 });
+
+/** The kernels of a session, killed behind everybody's back. */
+function killKernels(session: string): void {
+  const kernels = readdirSync('/proc').filter((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      const isKernel = readFileSync(`/proc/${name}/cmdline`, 'utf8').endsWith('\0/run/outlast/kernel.py\0');
+      return isKernel && readFileSync(`/proc/${name}/mountinfo`, 'utf8').includes(session);
+    } catch {
+      return false;
+    }
+  });
+  expect(kernels.length).toBeGreaterThan(0);
+  for (const pid of kernels) {
+    try {
+      process.kill(Number(pid), 'SIGKILL');
+    } catch (error) {
+      // The walls around it went with the one before.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
+}
 
 /** Processes of the supervisor of a session: its program, not the shell and `unshare` around it. */
 function supervisorsOf(session: string): readonly number[] {
@@ -247,7 +356,7 @@ async function killedWorker(
       const text = messages[last].text;
       const input = isAnswered ? null : JSON.parse(text.slice(text.indexOf(' ')));
       return {
-        parts: [isAnswered ? { type: 'text', text: 'done' } : { type: 'tool-call', tool: 'shell', input }],
+        parts: [isAnswered ? { type: 'text', text: 'done' } : { type: 'tool-call', tool: text.split(' ')[0], input }],
         finish: isAnswered ? 'stop' : 'tool-calls',
         usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0 },
       };

@@ -58,7 +58,7 @@ interface Settings {
   readonly tokens: ReturnType<typeof parseTokens>;
   readonly isStandby: boolean;
   readonly policy: string | undefined;
-  readonly isUnconfined: boolean;
+  readonly processes: 'unconfined' | { readonly network: readonly string[] } | undefined;
 }
 
 export type Runtime = Awaited<ReturnType<typeof createOutlast>>;
@@ -109,14 +109,13 @@ async function open(settings: Settings, terminal: Terminal, store?: Store) {
 }
 
 async function openRuntime(
-  { dataDir, policy, isUnconfined }: Settings,
+  { dataDir, policy, processes }: Settings,
   report: (line: string, cause?: unknown) => void,
   store: Store | undefined,
 ): Promise<{ samples: Samples; outlast: Runtime }> {
   const samples = await startSamples({ dataDir });
   const grants = sampleGrants({ billingUrl: samples.billing.url, mailingUrl: samples.mailing.url });
   try {
-    const processes = isUnconfined ? ('unconfined' as const) : undefined;
     const options = { dataDir, grants, briefing: SAMPLE_BRIEFING, report, ...given({ policy, processes }) };
     return { samples, outlast: await createOutlast(store ? { ...options, store } : options) };
   } catch (error) {
@@ -155,8 +154,15 @@ function settingsOf(options: Options): Settings {
     tokens: parseTokens(OUTLAST_TOKENS),
     isStandby: options.standby === true,
     policy: text(options.policy),
-    isUnconfined: options.unconfined === true,
+    processes: processesOf(options),
   };
+}
+
+function processesOf(options: Options): Settings['processes'] {
+  const hosts = text(options.network);
+  if (options.unconfined !== true) return hosts === undefined ? undefined : { network: hosts.split(',') };
+  if (hosts === undefined) return 'unconfined';
+  throw new UsageError('--network confines what --unconfined does not.', 'leave one of the two out');
 }
 
 /** What no session's log can hold goes to stderr, with the time and the cause. */

@@ -16,6 +16,7 @@ import type { Delivery, Effect, Pending, State } from '../state.ts';
 import { openDecisions, pendingTimers } from '../state.ts';
 import { withdrawQuestions } from './decision.ts';
 import { LEFT, leaveOpen } from './effect.ts';
+import { leftKernel } from './kernel.ts';
 import { closeTurn, note } from './turn.ts';
 
 export function forked(s: State, e: EventOf<'session.forked'>): State {
@@ -42,7 +43,7 @@ export function forked(s: State, e: EventOf<'session.forked'>): State {
   };
   const told = s.inbox.unread.filter((message) => message.from === 'runtime');
   return note(
-    told.reduce((state, { text, at, whole }) => note(state, text, at, whole), own),
+    told.reduce((state, { text, at, whole }) => note(state, text, at, whole), leftKernel(own, e)),
     account(s, e),
     e.at,
   );

@@ -11,10 +11,11 @@ import { OutlastError } from '../../core/error.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { Connection, Disconnected, Outdated } from './connection.ts';
 import { ended, endNoted, launch, noteIn, socketOf } from './launch.ts';
-import type { Command, Found, ProcessBox, Processes, Report } from './port.ts';
+import type { Command, Found, KernelObjects, Parked, ProcessBox, Processes, Report } from './port.ts';
 import { newestEpoch, raise } from './supervisor/holder.ts';
 import { formerReport } from './supervisor/jobs.ts';
 import { readJournal } from './supervisor/journal.ts';
+import { objectsIn } from './supervisor/kernel.ts';
 import { files, type Settings } from './supervisor/settings.ts';
 
 export interface HostOptions {
@@ -24,6 +25,8 @@ export interface HostOptions {
   readonly says: string;
   /** What is the same for all sessions. */
   readonly settings: Pick<Settings, 'cage' | 'shown' | 'path' | 'python' | 'limits' | 'holdMs'>;
+  /** Hosts that commands may reach. */
+  readonly hosts: readonly string[];
   /** Whether a session is still held under this epoch, by this worker. */
   readonly isHeld: (session: string, epoch: number) => Promise<boolean>;
   readonly report: (line: string, cause?: unknown) => void;
@@ -93,6 +96,18 @@ export class ProcessHost implements Processes {
     return attached.connection.ask(attached.epoch, { op: 'jobs' }).catch(() => []);
   }
 
+  async park(session: string, epoch: number, mayLose: boolean): Promise<Parked> {
+    const attached = await this.reach(session, epoch);
+    const parked = await attached?.connection.ask(epoch, { op: 'park', mayLose });
+    return parked ?? { status: 'parked', kept: [] };
+  }
+
+  async objects(session: string, epoch: number): Promise<KernelObjects | null> {
+    const attached = await this.reach(session, epoch);
+    const seen = await attached?.connection.ask(epoch, { op: 'objects' }).catch(() => null);
+    return seen ?? objectsIn(this.dirOf(session));
+  }
+
   async end(session: string): Promise<void> {
     const dir = this.dirOf(session);
     if (!existsSync(dir)) return;
@@ -120,7 +135,10 @@ export class ProcessHost implements Processes {
     if (reached) return reached;
     const dir = this.dirOf(session);
     const socket = socketOf(dir);
-    await launch({ ...this.options.settings, session, dir, socket, workspace: resolve(workspace), epoch });
+    const { settings, hosts } = this.options;
+    const network =
+      hosts.length > 0 ? { hosts, egress: socketOf(dir, 'egress'), hold: socketOf(dir, 'hold') } : null;
+    await launch({ ...settings, session, dir, socket, workspace: resolve(workspace), network, epoch });
     const connection = await Connection.open(socket);
     if (!connection) throw new Error('The sandbox started and does not answer.');
     return this.keep(session, { connection, epoch });
@@ -217,7 +235,6 @@ function boxOf(attached: Attached): ProcessBox {
       calledOff(command.reference, signal, connection.ask(attached.epoch, { op: 'run', command })),
     cell: (cell, signal) =>
       calledOff(cell.reference, signal, connection.ask(attached.epoch, { op: 'cell', cell })),
-    park: (mayLose) => connection.ask(attached.epoch, { op: 'park', mayLose }),
     find: (reference, signal) =>
       calledOff(reference, signal, connection.ask(attached.epoch, { op: 'find', reference })),
     jobs: () => connection.ask(attached.epoch, { op: 'jobs' }),

@@ -32,10 +32,10 @@ interface Note {
 }
 
 /** Where a supervisor of this folder listens: in it, or, where its name is too long, in a folder of this user alone. */
-export function socketOf(dir: string): string {
-  const inside = join(dir, 'socket');
+export function socketOf(dir: string, name = 'socket'): string {
+  const inside = join(dir, name);
   if (Buffer.byteLength(inside) <= SOCKET_PATH_MOST) return inside;
-  const hash = createHash('sha256').update(dir).digest('hex').slice(0, 24);
+  const hash = createHash('sha256').update(inside).digest('hex').slice(0, 24);
   const own = join(tmpdir(), `outlast-${process.getuid?.() ?? 0}`);
   mkdirSync(own, { recursive: true, mode: 0o700 });
   return join(own, hash);
@@ -46,10 +46,12 @@ export async function launch(settings: Settings): Promise<void> {
   const { dir } = settings;
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   await endNoted(settings.session, dir);
+  if (settings.network) await openWayOut(settings, settings.network);
   const path = join(dir, files.settings);
   writeFileSync(path, JSON.stringify(settings), { mode: 0o600 });
   const log = openSync(join(dir, files.log), 'w', 0o600);
-  const [program = '', ...args] = cageOf(settings.cage).outer([process.execPath, programFile(), path]);
+  const main = builtFile(new URL('./supervisor/main.ts', import.meta.url));
+  const [program = '', ...args] = cageOf(settings.cage).outer([process.execPath, main, path]);
   const child = spawn(program, args, {
     cwd: '/',
     detached: true,
@@ -69,6 +71,30 @@ export async function launch(settings: Settings): Promise<void> {
   child.kill('SIGKILL');
   const complaint = readFileSync(join(dir, files.log), 'utf8').trim().slice(-500);
   throw new Error(`The sandbox did not start: ${said?.message ?? (complaint || 'it said nothing')}`);
+}
+
+/** It waits for its supervisor, and ends with it. */
+async function openWayOut(
+  { dir, path }: Settings,
+  { hosts, egress, hold }: NonNullable<Settings['network']>,
+): Promise<void> {
+  const log = openSync(join(dir, 'egress.log'), 'w', 0o600);
+  const program = builtFile(new URL('./network/egress.ts', import.meta.url));
+  const child = spawn(process.execPath, [program, egress, hold, ...hosts], {
+    cwd: '/',
+    detached: true,
+    stdio: ['ignore', 'pipe', log],
+    env: { PATH: path },
+  });
+  closeSync(log);
+  const said = await readyLine(child);
+  child.stdout?.destroy();
+  child.unref();
+  if (said?.ready === true) return;
+  child.kill('SIGKILL');
+  throw new Error(
+    `The way out of the sandbox did not open: ${readFileSync(join(dir, 'egress.log'), 'utf8')}`,
+  );
 }
 
 /** L1, L2. Resolves when no process of it is left. */
@@ -151,7 +177,5 @@ async function readyLine(child: ChildProcess): Promise<Record<string, unknown> |
 }
 
 /** Processes run built code, also when this file itself runs from source. */
-function programFile(): string {
-  const main = new URL('./supervisor/main.ts', import.meta.url);
-  return fileURLToPath(main).replace(/\/src\/(sandbox\/process\/supervisor\/main)\.ts$/, '/dist/$1.js');
-}
+const builtFile = (url: URL): string =>
+  fileURLToPath(url).replace(/\/src\/(sandbox\/process\/\w+\/\w+)\.ts$/, '/dist/$1.js');

@@ -5,6 +5,7 @@ import { type CageSpec, detectCage } from './confine/detect.ts';
 import { shownOf } from './confine/visible.ts';
 import { type HostOptions, ProcessHost } from './host.ts';
 import { hasProgram } from './limits.ts';
+import { allowedOf } from './network/allow.ts';
 import { type ConfinementName, PROCESS_LIMITS, type Processes, type ProcessLimits } from './port.ts';
 import { findPython, type Python } from './python.ts';
 
@@ -12,6 +13,8 @@ export interface ProcessOptions extends Pick<HostOptions, 'isHeld' | 'report'> {
   readonly dataDir: string;
   /** Only this confinement, instead of the strongest that works; `none` lets commands run without any. */
   readonly confinement?: ConfinementName | undefined;
+  /** Hosts that commands may reach, with or without a port; none by default. */
+  readonly network?: readonly string[];
   readonly limits?: Partial<ProcessLimits>;
   /** How long commands go on when no worker renews. */
   readonly holdMs?: number;
@@ -50,13 +53,15 @@ function cages(only?: ConfinementName): ReturnType<typeof detectCage> {
 
 /** With what was found. */
 export function processesIn(cage: CageSpec, python: Python | null, options: ProcessOptions): Processes {
-  const { dataDir, isHeld, report, limits, holdMs = HOLD_MS } = options;
+  const { dataDir, isHeld, report, limits, network = [], holdMs = HOLD_MS } = options;
+  allowedOf(network);
   const isConfined = cage.name !== 'none';
+  const hosts = isConfined ? network : [];
   const bin = python?.program.slice(0, python.program.lastIndexOf('/'));
   const path = !bin || BARE_PATH.split(':').includes(bin) ? BARE_PATH : `${bin}:${BARE_PATH}`;
   const abilities: Processes['abilities'] = {
     confinement: cage.name,
-    network: isConfined ? 'denied' : 'open',
+    network: !isConfined ? 'open' : hosts.length > 0 ? 'listed' : 'denied',
     outlivesWorker: true,
     pty: hasProgram('script'),
     python: python?.version ?? null,
@@ -65,13 +70,14 @@ export function processesIn(cage: CageSpec, python: Python | null, options: Proc
     ...{ cage, shown: isConfined ? shownOf(python) : [], path, python: python?.program ?? null, holdMs },
     limits: { ...PROCESS_LIMITS, ...limits },
   };
-  const says = saysOf(abilities);
-  return new ProcessHost({ dir: join(dataDir, 'run'), abilities, says, settings, isHeld, report });
+  const says = saysOf(abilities, hosts);
+  return new ProcessHost({ dir: join(dataDir, 'run'), abilities, says, settings, hosts, isHeld, report });
 }
 
-function saysOf({ confinement, python }: Processes['abilities']): string {
+function saysOf({ confinement, python }: Processes['abilities'], hosts: readonly string[]): string {
   const what = `shell${python === null ? '' : `, python ${python}`}`;
   if (confinement === 'none') return `${what}: NOT confined: commands see and change what this server can`;
+  const reach = hosts.length > 0 ? `only ${hosts.join(', ')} to reach` : 'no network';
   const by = confinement === 'bubblewrap' ? 'bubblewrap' : 'namespaces of the kernel';
-  return `${what}: confined by ${by} (a user without rights, no network, only the workspace can be written)`;
+  return `${what}: confined by ${by} (a user without rights, ${reach}, only the workspace can be written)`;
 }

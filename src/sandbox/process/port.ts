@@ -171,8 +171,6 @@ export interface ProcessBox {
   run(command: Command, signal: AbortSignal): Promise<Report>;
   /** Runs a cell in the kernel of the session, which is started for the first one. Called off, it is interrupted. */
   cell(cell: Cell, signal: AbortSignal): Promise<CellReport>;
-  /** Gives up the kernel, its values kept on the disk. One with names that cannot be kept stays, unless they may go. */
-  park(mayLose: boolean): Promise<Parked>;
   /** Looks for a reference without running anything; waits for a foreground command that still runs. */
   find(reference: string, signal: AbortSignal): Promise<Found>;
   /** Everything that has processes, oldest first. */
@@ -183,6 +181,13 @@ export interface ProcessBox {
   input(job: string, text: string, reference: string): Promise<boolean>;
   /** Ends everything of a job; null when there is none of that name. */
   kill(job: string): Promise<Report | null>;
+}
+
+/** What lives in a kernel, and what is lost of it and was not told yet. */
+export interface KernelObjects {
+  readonly generation: number;
+  readonly live: readonly LiveName[];
+  readonly lost: readonly LostName[];
 }
 
 /** The sandboxes of all sessions, as the worker has them. */
@@ -198,6 +203,13 @@ export interface Processes {
   hold(session: string, epoch: number): void;
   /** What runs of a session, without starting anything. */
   running(session: string): Promise<readonly Report[]>;
+  /**
+   * Gives up the memory of a kernel, its values kept on the disk, without starting anything. One with names that cannot be
+   * kept stays, unless they may go. What runs in the background goes on.
+   */
+  park(session: string, epoch: number, mayLose: boolean): Promise<Parked>;
+  /** What lives in the kernel of a session, without starting anything; null when nothing is known of any. */
+  objects(session: string, epoch: number): Promise<KernelObjects | null>;
   /** C3. */
   end(session: string): Promise<void>;
   /** Lets go of all, which then ends by itself unless another worker comes: C4. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll } from 'vitest';
 import { detectCage } from './confine/detect.ts';
+import { hasProgram } from './limits.ts';
 import { processesIn } from './open.ts';
 import { findPython } from './python.ts';
 import { processSuite } from './suite.ts';
@@ -27,6 +28,7 @@ for (const confinement of ['bubblewrap', 'namespaces', 'none'] as const) {
     missing: detected.found ? null : detected.why.join('; '),
     skips: {
       ...(confinement === 'none' ? OPEN : {}),
+      ...(hasProgram('script') ? {} : { pty: 'script of util-linux is not here' }),
       ...(python === null ? { python: 'no CPython was found' } : {}),
     },
     async open(limits = {}) {

@@ -152,7 +152,7 @@ export function kernelSuite(session: string, subject: () => KernelSubject): void
     await cell(
       'class Account:\n  def __init__(self, n): self.n = n\ndef twice(n):\n  return 2 * n\nme = Account(21)',
     );
-    expect(await subject().box.park(false)).toMatchObject({ status: 'parked' });
+    expect(await subject().processes.park(session, 1, false)).toMatchObject({ status: 'parked' });
     expect(
       (await cell('a["s"].append(2); (b["s"], twice(me.n), math.floor(1.5), type(me) is Account)')).result,
     ).toMatchObject({
@@ -170,10 +170,10 @@ export function kernelSuite(session: string, subject: () => KernelSubject): void
     );
     await subject().box.cell(made, never);
     const unsaved = ['file', 'gen', 'p'].map((name) => ({ name, cell: made.cell, code: made.code }));
-    const stays = await subject().box.park(false);
+    const stays = await subject().processes.park(session, 1, false);
     expect(stays).toMatchObject({ status: 'kept', unsaved });
     expect(alive(text)).toHaveLength(1);
-    expect(await subject().box.park(true)).toMatchObject({ status: 'parked' });
+    expect(await subject().processes.park(session, 1, true)).toMatchObject({ status: 'parked' });
     expect(alive(text)).toEqual([]);
     const told = await cell('kept');
     expect(told.result).toMatchObject({

@@ -28,6 +28,8 @@ export interface ProcessSubject {
     readonly walls?: string;
     /** Bounds of memory and processes. */
     readonly bounds?: string;
+    /** Programs that want a terminal. */
+    readonly pty?: string;
     /** Cells of Python. */
     readonly python?: string;
   };
@@ -102,6 +104,25 @@ export function processSuite({ name, open, missing = null, skips = {} }: Process
       const behind = await run('cat; echo end', { background: true });
       await until(async () => !(await box.jobs()).some(({ job }) => job === behind.job), 'its end');
       expect((await box.look(behind.job))?.output.head).toBe('end\n');
+    });
+
+    it.skipIf(skips.pty)('drives a program that wants a terminal', async () => {
+      const report = await run('test -t 0 && test -t 1 && read -p "name? " n && echo "hello $n"', {
+        pty: true,
+        background: true,
+      });
+      const says = async (text: string): Promise<boolean> =>
+        (await box.look(report.job))?.output.head.includes(text) ?? false;
+      await until(() => says('name? '), 'it asks');
+      expect(await box.input(report.job, 'world\n', 'w1')).toBe(true);
+      // The same keys once more are not pressed again.
+      expect(await box.input(report.job, 'again\n', 'w1')).toBe(true);
+      await until(() => says('hello world'), 'it answers');
+      await until(async () => (await box.jobs()).length === 0, 'its end');
+      expect(await box.look(report.job)).toMatchObject({ status: 'ended', exitCode: 0 });
+      expect(await box.input(report.job, 'late\n', 'w2')).toBe(false);
+      const cut = await run('read n', { pty: true, timeoutMs: 300 });
+      expect(cut.ending).toBe('time');
     });
 
     it('C2 ends a command at its time limit with all that it started', async () => {

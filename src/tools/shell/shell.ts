@@ -62,7 +62,12 @@ function describe({ abilities: { confinement, network } }: Processes): string {
     confinement === 'none'
       ? 'It is not confined: it sees and can change this machine.'
       : 'It runs confined: it sees the programs of this machine and /workspace, and can write there and in /tmp.';
-  const reach = network === 'denied' ? ' There is no network but a loopback of its own.' : '';
+  const reach =
+    network === 'denied'
+      ? ' There is no network but a loopback of its own.'
+      : network === 'listed'
+        ? ' The network is reached by the proxy that the environment names, and only the hosts that are allowed.'
+        : '';
   return (
     `Run a command in the workspace of this task. ${walls}${reach} Files stay; variables and the current folder do not. ` +
     'A command that leaves processes behind comes back when it ends itself, and they go on.'

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../../lib/clock.ts';
 import { parseJson } from '../../../lib/json.ts';
 import { excerptOf } from '../excerpt.ts';
-import type { Cell, CellReport, CellResult, Ending, Found, Parked } from '../port.ts';
+import type { Cell, CellReport, CellResult, Ending, Found, KernelObjects, Parked } from '../port.ts';
 import type { Jobs } from './jobs.ts';
 import { Kernel, type KernelPlace } from './kernel.ts';
 import type { Settings } from './settings.ts';
@@ -50,6 +50,10 @@ export class Cells {
     const known = this.jobs.before(reference);
     const result = known && this.read(known.job);
     return result ? { status: 'known', report: { ...known, result } } : null;
+  }
+
+  async objects(): Promise<KernelObjects | null> {
+    return (await this.kernel?.objects()) ?? null;
   }
 
   callOff(reference: string): void {

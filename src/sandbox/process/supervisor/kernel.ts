@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../../lib/clock.ts';
 import { type Cage, type Room, SCRATCH } from '../confine/cage.ts';
 import type { Held } from '../limits.ts';
-import type { Cell, CellResult, Ending, LiveName, LostName, Parked } from '../port.ts';
+import type { Cell, CellResult, Ending, KernelObjects, LiveName, LostName, Parked } from '../port.ts';
 import { type Dialogue, type KernelAnswer, openDialogue } from './dialogue.ts';
 import { drained, type Spool } from './spool.ts';
 
@@ -79,6 +79,19 @@ export class Kernel {
   callOff(reference: string): void {
     if (this.current?.reference === reference) this.current.cut('killed');
     else this.off.add(reference);
+  }
+
+  /** Behind the cell that runs: what it binds counts. */
+  objects(): Promise<KernelObjects> {
+    const seen = this.turn.then(() => {
+      if (this.dialogue !== null && !this.dialogue.isAlive) this.loseAll(BETWEEN);
+      const objects = objectsOf(this.notes);
+      // Whoever asks tells it: in the log it stands by name before the model speaks again.
+      if (objects.lost.length > 0) this.note({ untold: [] });
+      return objects;
+    });
+    this.turn = seen.catch(() => {});
+    return seen;
   }
 
   park(mayLose: boolean): Promise<Parked> {
@@ -168,9 +181,9 @@ export class Kernel {
     if (this.dialogue?.isAlive) return [];
     if (this.dialogue) {
       await this.dialogue.end();
-      this.loseAll('the kernel ended between two cells');
+      this.loseAll(BETWEEN);
     } else if (!this.notes.isParked) {
-      this.loseAll('its sandbox ended, and the kernel with it');
+      this.loseAll(WITH_SANDBOX);
     }
     this.dialogue = await openDialogue(this.place, START_MS, spool);
     this.note({ generation: this.notes.generation + 1 });
@@ -239,6 +252,26 @@ export class Kernel {
     renameSync(`${path}.draft`, path);
   }
 }
+
+const BETWEEN = 'the kernel ended between two cells';
+const WITH_SANDBOX = 'its sandbox ended, and the kernel with it';
+
+/** Where no supervisor runs: only what was parked is not lost. Null when nothing was ever noted. */
+export function objectsIn(dir: string): KernelObjects | null {
+  if (!existsSync(notesPath(dir))) return null;
+  const notes = readNotes(dir);
+  if (notes.isParked) return objectsOf(notes);
+  const lost = notes.live.map(
+    (one): LostName => ({ ...one, why: WITH_SANDBOX, code: notes.codes[one.cell] ?? '' }),
+  );
+  return { ...objectsOf(notes), live: [], lost: [...notes.untold, ...lost] };
+}
+
+const objectsOf = ({ generation, live, untold }: Notes): KernelObjects => ({
+  generation,
+  live,
+  lost: untold,
+});
 
 const notesPath = (dir: string): string => join(dir, 'kernel.json');
 

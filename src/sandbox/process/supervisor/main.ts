@@ -17,6 +17,7 @@ import { systemClock } from '../../../lib/clock.ts';
 import type { Room } from '../confine/cage.ts';
 import { cageOf } from '../confine/detect.ts';
 import { held as hold } from '../limits.ts';
+import { PROXY_PORT, proxyEnv, relay } from '../network/relay.ts';
 import type { Ending } from '../port.ts';
 import { Cells } from './cells.ts';
 import { Holder } from './holder.ts';
@@ -41,6 +42,7 @@ const jobs = new Jobs(settings, cage, held, room);
 const cells = new Cells({ ...settings, cage, held, room }, jobs);
 
 if (!holder.admit(settings.epoch)) fail('a newer holder has been here');
+if (settings.network) await relay(settings.network.egress, settings.network.hold).catch(fail);
 listen();
 const isHeld = held.isWhole || cage.name === 'none';
 const folders = [settings.workspace, room.scratch, room.outputs];
@@ -96,8 +98,8 @@ function listen(): void {
   });
 }
 
-function fail(message: string): never {
-  writeSync(1, toLine({ ready: false, message }));
+function fail(why: string | Error): never {
+  writeSync(1, toLine({ ready: false, message: why instanceof Error ? why.message : why }));
   process.exit(1);
 }
 
@@ -126,6 +128,8 @@ async function perform(asked: Request): Promise<Answers[Request['op']]> {
       return jobs.run(asked.command);
     case 'cell':
       return cells.run(asked.cell);
+    case 'objects':
+      return cells.objects();
     case 'park':
       return cells.park(asked.mayLose);
     case 'find':
@@ -181,6 +185,7 @@ function roomOf({ workspace, shown, path }: Settings): Room {
       LANG: 'C.UTF-8',
       USER: 'agent',
       TERM: 'dumb',
+      ...(settings.network ? proxyEnv(PROXY_PORT) : {}),
     },
   };
 }

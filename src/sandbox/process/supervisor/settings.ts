@@ -16,6 +16,12 @@ export interface Settings {
   readonly python: string | null;
   /** Folders with programs, for `PATH`. */
   readonly path: string;
+  /** Hosts that may be reached, as people write them, and the sockets of the way out; null without any. */
+  readonly network: {
+    readonly hosts: readonly string[];
+    readonly egress: string;
+    readonly hold: string;
+  } | null;
   readonly limits: ProcessLimits;
   /** Of the holder that starts it. */
   readonly epoch: number;
