@@ -1,5 +1,5 @@
-// Owns: `npm run bench -- steps [--json] [--quick] [--only FIGURE,…] [--save]`: runs the figures one after the other and
-// prints them. What a figure means stands in README.md; how it is taken, in its file under steps/.
+// Owns: `npm run bench -- steps|retention [--json] [--quick] [--only FIGURE,…] [--save]`: runs the figures of a set one after
+// the other and prints them. What a figure means stands in README.md; how it is taken, in its file under the set's folder.
 //
 // B1. With --json the last line of stdout is one object, name → number, or null where a figure could not be taken.
 // B2. A figure that fails does not take the others with it; the exit code says so.
@@ -7,7 +7,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { machine } from './kit/machine.mjs';
-import { FILES, NAMES } from './steps.mjs';
+
+const SETS = { steps: './steps.mjs', retention: './retention.mjs' };
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -16,14 +17,22 @@ const { values: options, positionals } = parseArgs({
     quick: { type: 'boolean', default: false },
     save: { type: 'boolean', default: false },
     only: { type: 'string' },
+    // Of `retention`.
+    tokens: { type: 'string' },
+    half: { type: 'string' },
+    seed: { type: 'string' },
+    locomo: { type: 'string' },
+    beam: { type: 'string' },
   },
 });
+const set = positionals[0] ?? '';
+const { FILES, NAMES } = Object.hasOwn(SETS, set) ? await import(SETS[set]) : { FILES: [], NAMES: [] };
 const wanted = options.only?.split(',') ?? NAMES;
 const strange = wanted.filter((name) => !NAMES.includes(name));
-if (positionals[0] !== 'steps' || strange.length > 0) {
+if (FILES.length === 0 || strange.length > 0) {
   const what = strange.length > 0 ? `no figure "${strange.join(', ')}"; there are ${NAMES.join(', ')}\n` : '';
   process.stderr.write(
-    `${what}usage: npm run bench -- steps [--json] [--quick] [--only FIGURE,…] [--save]\n`,
+    `${what}usage: npm run bench -- ${Object.keys(SETS).join('|')} [--json] [--quick] [--only FIGURE,…] [--save]\n`,
   );
   process.exit(2);
 }
@@ -45,8 +54,11 @@ if (options.json) console.log(JSON.stringify(figures));
 process.exitCode = isWhole ? 0 : 1;
 
 async function take(file) {
+  const { quick, half, locomo, beam } = options;
+  const seed = options.seed === undefined ? undefined : Number(options.seed);
+  const tokens = options.tokens?.split(',').map(Number);
   try {
-    return await file.measure({ quick: options.quick });
+    return await file.measure({ quick, half, seed, tokens, locomo, beam });
   } catch (error) {
     isWhole = false;
     say(`  failed: ${error instanceof Error ? error.stack : error}`);
@@ -56,10 +68,10 @@ async function take(file) {
 
 function save() {
   const at = machine();
-  const path = new URL(`./results/steps-${at.date}.json`, import.meta.url);
+  const path = new URL(`./results/${set}-${at.date}.json`, import.meta.url);
   mkdirSync(new URL('.', path), { recursive: true });
   writeFileSync(path, `${JSON.stringify({ machine: at, figures, details }, null, 2)}\n`);
-  say(`saved as bench/results/steps-${at.date}.json`);
+  say(`saved as bench/results/${set}-${at.date}.json`);
 }
 
 /** For people, on stderr, so that stdout stays what programs read; without --json people look there. */

@@ -26,20 +26,45 @@ const APOSTROPHE = /(?<=\p{L})['’](?=\p{L})/gu;
 /** Every word of the text in its order, with repeats. */
 export function wordsOf(text: string): Word[] {
   const found: Word[] = [];
-  for (const [run] of text.normalize('NFKD').replace(MARKS, '').replace(APOSTROPHE, '').matchAll(RUN)) {
-    if (run.length > LONGEST) continue;
-    const pieces = run.match(PIECE) ?? [];
-    const hasDigit = /\p{N}/u.test(run);
-    if (pieces.length > 1) found.push({ text: run.toLowerCase(), isExact: hasDigit || pieces.length > 2 });
-    for (const piece of pieces) {
-      const whole = piece.toLowerCase();
-      const isNumber = /\p{N}/u.test(piece);
-      found.push({ text: isNumber ? whole : stem(whole), isExact: pieces.length === 1 && isNumber });
-      const humps = /\p{Ll}\p{Lu}|\p{L}\p{N}|\p{N}\p{L}/u.test(piece) ? (piece.match(HUMPS) ?? []) : [];
-      // A hash has humps everywhere, and none of them means anything.
-      if (humps.length < 2 || humps.length > 5) continue;
-      for (const hump of humps) found.push({ text: stem(hump.toLowerCase()), isExact: false });
-    }
+  for (const [run] of plain(text).matchAll(RUN)) for (const word of wordsIn(run)) found.push(word);
+  return found;
+}
+
+/** Without accents, and without the apostrophes inside words. */
+function plain(text: string): string {
+  // Most text is of this kind, and then nothing of it changes.
+  if (/^[\x20-\x26\x28-\x7e\s]*$/.test(text)) return text;
+  return text.normalize('NFKD').replace(MARKS, '').replace(APOSTROPHE, '');
+}
+
+/** What was cut up lately: the same runs come again and again. Changes nothing but the time that it takes. */
+const lately = new Map<string, readonly Word[]>();
+const REMEMBERED = 20_000;
+
+function wordsIn(run: string): readonly Word[] {
+  const known = lately.get(run);
+  if (known) return known;
+  const words = cutUp(run);
+  if (lately.size >= REMEMBERED) lately.clear();
+  lately.set(run, words);
+  return words;
+}
+
+function cutUp(run: string): readonly Word[] {
+  if (run.length > LONGEST) return [];
+  const found: Word[] = [];
+  const pieces = run.match(PIECE) ?? [];
+  if (pieces.length > 1) {
+    found.push({ text: run.toLowerCase(), isExact: /\p{N}/u.test(run) || pieces.length > 2 });
+  }
+  for (const piece of pieces) {
+    const whole = piece.toLowerCase();
+    const isNumber = /\p{N}/u.test(piece);
+    found.push({ text: isNumber ? whole : stem(whole), isExact: pieces.length === 1 && isNumber });
+    const humps = /\p{Ll}\p{Lu}|\p{L}\p{N}|\p{N}\p{L}/u.test(piece) ? (piece.match(HUMPS) ?? []) : [];
+    // A hash has humps everywhere, and none of them means anything.
+    if (humps.length < 2 || humps.length > 5) continue;
+    for (const hump of humps) found.push({ text: stem(hump.toLowerCase()), isExact: false });
   }
   return found;
 }

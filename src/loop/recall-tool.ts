@@ -57,11 +57,15 @@ export const RECALL_TOOL: Tool = {
 /** The same for one session as it stands. */
 export const recallFor = (session: Past['session'], s: State, store: Past['store']): Tool => ({
   ...RECALL_TOOL,
-  async run(args): Promise<Answer> {
+  async run(args, { signal }): Promise<Answer> {
     const request = requestOf(args);
     assert(typeof request !== 'string', 'what was planned can be asked');
     try {
-      const recalled = await recall({ session, state: s, store }, request, s.contract.limits.outputChars);
+      const recalled = await recall(
+        { session, state: s, store, signal },
+        request,
+        s.contract.limits.outputChars,
+      );
       return { status: 'done', result: wellFormed(inWords(recalled)) };
     } catch (error) {
       if (!(error instanceof OutlastError) || error.code !== 'request.invalid') throw error;

@@ -27,6 +27,8 @@ export interface Past {
   readonly session: SessionId;
   readonly state: Pick<State, 'head' | 'effects'>;
   readonly store: Pick<Store, 'read' | 'index' | 'search'>;
+  /** Whoever waits gives up: what is indexed by then is kept, and the next search goes on there. */
+  readonly signal?: AbortSignal;
 }
 
 export interface RecallRequest {
@@ -199,6 +201,7 @@ async function indexOf(past: Past, words: readonly string[]): Promise<readonly B
   }
   const isRecall = recalls(past.state);
   while (after < end) {
+    past.signal?.throwIfAborted();
     const batch = await batchOf(past, after, Math.min(end, after + BATCH), isRecall);
     // Not taken when somebody else has indexed meanwhile: this search goes on with its own, the next with theirs.
     if (batch.upTo - after >= LOOSE) await store.index(session, batch);

@@ -12,7 +12,7 @@ const RULE = new RegExp(
     String.raw`\b(make sure|be sure|remember|don't forget|do not forget|take care|keep in mind|bear in mind)\b`,
     String.raw`\b(unless|only (if|when|after|with)|without (my|asking|first)|under no circumstances|is (forbidden|required|mandatory))\b`,
     String.raw`(^|[.!?;:]\s+|\bplease )(do not|don't|avoid|stop|no more)\b`,
-    String.raw`\bwhen(ever)? (i|we|you)\b.*\b(ask|say|write|mention|send|report)`,
+    String.raw`(^|[.!?]\s+)(when(ever)?|if|each time|before|after|unless) (i|we|you|somebody|someone|anybody|anyone|any|an?)\b[^.?!]*, [^.?!]+([.!]|$)`,
     String.raw`\bbefore you\b|\bas a rule\b|\bthe (rule|policy) is\b|\bfrom (here|today|this point) on\b`,
   ].join('|'),
   'i',

@@ -3,7 +3,7 @@
  *
  * L1  Whole passages only, and the sum of their tokens with their citations is within the budget.
  * L2  Rules and preferences of the person have a share of it of their own, so that no pile of data pushes them out.
- * L3  What was chosen is not said again: of passages that say the same, with the same exact values, one is shown.
+ * L3  What was chosen is not said again: of passages with the very same words, one is shown.
  * L4  Shown oldest first, so that what was corrected later is read later.
  */
 
@@ -23,10 +23,8 @@ export interface Chosen {
 /** Four units to a token, as an estimate for text of any kind. */
 export const UNITS = 4;
 /** Of the line above a passage. */
-export const CITATION = 14;
+export const CITATION = 10;
 const SHARE = 0.15;
-/** Of the words of the shorter passage: from there on both say the same. */
-const ALIKE = 0.9;
 
 export const tokensOf = (text: string): number => Math.ceil(text.length / UNITS) + CITATION;
 
@@ -35,15 +33,15 @@ export function choose(
   { best, standing }: { readonly best: readonly Readable[]; readonly standing: readonly Readable[] },
   budget: number,
 ): Chosen {
-  const shown: Shown[] = [];
+  const shown = new Set<string>();
   const take = (among: readonly Readable[], tokens: number): readonly Readable[] => {
     let left = tokens;
     return among.filter((passage) => {
       const cost = tokensOf(passage.text);
       if (cost > left) return false;
       const words = shownAs(passage);
-      if (shown.some((other) => saysTheSame(other, words))) return false;
-      shown.push(words);
+      if (shown.has(words)) return false;
+      shown.add(words);
       left -= cost;
       return true;
     });
@@ -54,23 +52,9 @@ export function choose(
   return { standing: oldestFirst(rules), rest: oldestFirst(rest) };
 }
 
-interface Shown {
-  readonly words: ReadonlySet<string>;
-  readonly exact: string;
-}
-
-function shownAs({ text }: Passage): Shown {
-  const words = wordsOf(text);
-  const exact = words.filter(({ isExact }) => isExact).map((word) => word.text);
-  return { words: new Set(words.map((word) => word.text)), exact: exact.join(' ') };
-}
-
-function saysTheSame(a: Shown, b: Shown): boolean {
-  if (a.exact !== b.exact) return false;
-  let both = 0;
-  for (const word of b.words) if (a.words.has(word)) both++;
-  return both >= ALIKE * Math.max(a.words.size, b.words.size);
-}
+/** The words of a passage, whatever their order: one name more or less, and it says something else. */
+const shownAs = ({ text }: Passage): string =>
+  [...new Set(wordsOf(text).map((word) => word.text))].sort().join(' ');
 
 const oldestFirst = (passages: readonly Readable[]): readonly Readable[] =>
   [...passages].sort((a, b) => a.seq - b.seq || a.part - b.part);

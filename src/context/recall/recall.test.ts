@@ -34,6 +34,18 @@ describe('score', () => {
     expect(best(log, 'venue of the offsite').slice(0, 2)).toEqual([31, 32]);
   });
 
+  it('K2 finds an answer behind the work that was done for it', () => {
+    const log = passages(
+      ...FILLER,
+      ['message', 'Which venue did you book for the offsite?'],
+      ['call', 'look {"page":1}'],
+      ...FILLER.slice(0, 4),
+      ['response', 'The Old Mill.'],
+      ...FILLER,
+    );
+    expect(best(log, 'venue of the offsite')).toContain(37);
+  });
+
   it('K3 puts an exact value before many words, and a person before a print', () => {
     const log = passages(
       ['result', 'invoice total total invoice INV-2031-0041'],
@@ -71,9 +83,9 @@ describe('score', () => {
 
   it('takes a day that is named for a word of all that was said on it', () => {
     const later = passages(...FILLER).map((one) => ({ ...one, at: one.at + 9 * 24 * 3_600_000 }));
-    const log = [...passages(['message', 'Send the deck to Ann'], ...FILLER), ...later];
+    const log = [...passages(...FILLER, ['message', 'Send the deck to Ann'], ...FILLER), ...later];
     const renumbered = log.map((one, at) => ({ ...one, seq: at + 1 }));
-    expect(best(renumbered, 'What did I want on 5 April 2031?')[0]).toBe(1);
+    expect(best(renumbered, 'What did I want on 5 April 2031?')[0]).toBe(31);
   });
 
   it('gives rules by themselves, though no word of the question is in them', () => {
@@ -124,6 +136,8 @@ describe('choose', () => {
     expect(all(same, 400).rest).toHaveLength(1);
     const differ = readable('The price of the room is 120 francs', 'The price of the room is 130 francs');
     expect(all(differ, 400).rest).toHaveLength(2);
+    const named = readable('Go through all invoices of Norval Ltd', 'Go through all invoices of Temkar Ltd');
+    expect(all(named, 400).rest).toHaveLength(2);
   });
 
   it('L4 shows the oldest first', () => {
@@ -139,7 +153,7 @@ test('Q1: what was recalled is cited, and a page says how to go on', () => {
   };
   const recalled = { passages: [one], older: 0, skipped: 0 };
   expect(inWords({ ...recalled, by: 'id' })).toBe(
-    '#41.2 result, 2031-04-05 12:00:00, characters 1200 to 1204 of 5000\npaid\n… 3796 more: recall #41 from offset 1204 …',
+    '#41.2 result, 2031-04-05 12:00, characters 1200 to 1204 of 5000\npaid\n… 3796 more: recall #41 from offset 1204 …',
   );
   expect(inWords({ ...recalled, by: 'words' })).toContain('Passages of the log, oldest first:\n#41.2 result');
   expect(inWords({ ...recalled, by: 'time', older: 7, skipped: 2 })).toMatch(

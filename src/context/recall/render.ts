@@ -77,4 +77,4 @@ function page({ text, offset, length, ...one }: Cited): string {
 }
 
 const headline = ({ id, kind, at }: Pick<Cited, 'id' | 'kind' | 'at'>): string =>
-  `${id} ${kind}, ${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}`;
+  `${id} ${kind}, ${new Date(at).toISOString().slice(0, 16).replace('T', ' ')}`;

@@ -3,7 +3,8 @@
  * passage that has the words and one that has the answer.
  *
  * K1  Pure: the same index and question give the same scores, in any process.
- * K2  A passage gains from its neighbours: an answer stands beside its question and seldom repeats it.
+ * K2  A passage gains from its neighbours: an answer stands beside its question and seldom repeats it. What is said aloud
+ *     has those before and after it in the conversation for neighbours too, whatever work lies between.
  * K3  What a person said weighs more than what was printed; exact values weigh more than words.
  * K4  Newer wins a tie, and no more: the older passage may be the one that is meant.
  *
@@ -38,8 +39,8 @@ export interface Candidates {
 const SATURATION = 1.2;
 const BY_LENGTH = 0.6;
 const EXACT = 2;
-const NEXT = 0.4;
-const AFTER_NEXT = 0.15;
+const NEXT = 0.5;
+const AFTER_NEXT = 0.3;
 const STANDING = 1.3;
 const NEWEST = 0.05;
 
@@ -69,25 +70,36 @@ export function candidates(batches: readonly Batch[], question: Question, most: 
     return own;
   });
   const own = wordScores(batches, bases, entries, question);
-  const scored = entries.map((entry, place): Candidate => {
+  const talk = conversation(entries);
+  const scored = (entry: Entry, place: number): Candidate => {
     const near = (own[place - 1] ?? 0) + (own[place + 1] ?? 0);
     const far = (own[place - 2] ?? 0) + (own[place + 2] ?? 0);
-    const sum = (own[place] ?? 0) + NEXT * near + AFTER_NEXT * far;
+    const { before = -1, after = -1 } = talk.get(place) ?? {};
+    const said = (place - before > 2 ? (own[before] ?? 0) : 0) + (after - place > 2 ? (own[after] ?? 0) : 0);
+    const sum = (own[place] ?? 0) + NEXT * (near + said) + AFTER_NEXT * far;
     const favour = WEIGHT[entry.kind] * (entry.standing === null ? 1 : STANDING);
     return { entry, score: sum * favour * (1 + (NEWEST * (place + 1)) / entries.length) };
-  });
-  const among = scored.filter(({ entry }) => isAmong(entry, question));
-  return {
-    best: among
-      .filter(({ score }) => score > 0)
-      .sort(byScore)
-      .slice(0, most),
-    standing: among
-      .filter(({ entry }) => entry.standing !== null)
-      .sort(byScore)
-      .slice(0, most),
   };
+  const best: Candidate[] = [];
+  const standing: Candidate[] = [];
+  for (const [place, entry] of entries.entries()) {
+    if (!isAmong(entry, question)) continue;
+    const candidate = scored(entry, place);
+    if (candidate.score > 0) best.push(candidate);
+    if (entry.standing !== null) standing.push(candidate);
+  }
+  return { best: best.sort(byScore).slice(0, most), standing: standing.sort(byScore).slice(0, most) };
 }
+
+/** For each place in the conversation those before and after it. */
+function conversation(
+  entries: readonly Entry[],
+): ReadonlyMap<number, { readonly before: number | undefined; readonly after: number | undefined }> {
+  const places = entries.flatMap(({ kind }, place) => (ALOUD.has(kind) ? [place] : []));
+  return new Map(places.map((place, at) => [place, { before: places[at - 1], after: places[at + 1] }]));
+}
+
+const ALOUD: ReadonlySet<PassageKind> = new Set(['message', 'response', 'decision']);
 
 function wordScores(
   batches: readonly Batch[],
