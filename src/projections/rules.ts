@@ -3,17 +3,19 @@
  * searches is shown them by their form. A guess by wording: it lifts a passage up, and decides nothing.
  */
 
+import { rulesIn } from '../core/rule.ts';
+
 export type Standing = 'rule' | 'preference' | null;
 
-const RULE = new RegExp(
+/** What may be meant for this once as well: enough to look at, too little to keep for ever (`core/rule`). */
+const LIKELY = new RegExp(
   [
-    String.raw`\b(always|never|whenever|from now on|going forward|in (the )?future|at all times|every time|each time|by default|no matter)\b`,
     String.raw`\b(must|shall|should)( not|n't)?\b`,
     String.raw`\b(make sure|be sure|remember|don't forget|do not forget|take care|keep in mind|bear in mind)\b`,
-    String.raw`\b(unless|only (if|when|after|with)|without (my|asking|first)|under no circumstances|is (forbidden|required|mandatory))\b`,
+    String.raw`\b(is (forbidden|required|mandatory)|without first)\b`,
     String.raw`(^|[.!?;:]\s+|\bplease )(do not|don't|avoid|stop|no more)\b`,
     String.raw`(^|[.!?]\s+)(when(ever)?|if|each time|before|after|unless) (i|we|you|somebody|someone|anybody|anyone|any|an?)\b[^.?!]*, [^.?!]+([.!]|$)`,
-    String.raw`\bbefore you\b|\bas a rule\b|\bthe (rule|policy) is\b|\bfrom (here|today|this point) on\b`,
+    String.raw`\bbefore you\b|\bfrom (here|today|this point) on\b`,
   ].join('|'),
   'i',
 );
@@ -28,5 +30,5 @@ const PREFERENCE = new RegExp(
 );
 
 export function standing(text: string): Standing {
-  return RULE.test(text) ? 'rule' : PREFERENCE.test(text) ? 'preference' : null;
+  return rulesIn(text) !== null || LIKELY.test(text) ? 'rule' : PREFERENCE.test(text) ? 'preference' : null;
 }
