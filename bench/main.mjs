@@ -1,5 +1,5 @@
-// Owns: `npm run bench -- steps [--json] [--quick] [--only FIGURE,…] [--save]`: runs the figures one after the other and
-// prints them. What a figure means stands in README.md; how it is taken, in its file under steps/.
+// Owns: `npm run bench -- steps|workspace [--json] [--quick] [--only FIGURE,…] [--save]`: runs the figures one after the
+// other and prints them. What a figure means stands in README.md; how it is taken, in its file under steps/.
 //
 // B1. With --json the last line of stdout is one object, name → number, or null where a figure could not be taken.
 // B2. A figure that fails does not take the others with it; the exit code says so.
@@ -7,7 +7,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { machine } from './kit/machine.mjs';
-import { FILES, NAMES } from './steps.mjs';
+import * as steps from './steps.mjs';
+import * as workspace from './workspace.mjs';
+
+const SUITES = { steps, workspace };
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -18,12 +21,15 @@ const { values: options, positionals } = parseArgs({
     only: { type: 'string' },
   },
 });
+const suite = positionals[0] ?? '';
+const isKnown = Object.hasOwn(SUITES, suite);
+const { FILES, NAMES } = SUITES[isKnown ? suite : 'steps'];
 const wanted = options.only?.split(',') ?? NAMES;
 const strange = wanted.filter((name) => !NAMES.includes(name));
-if (positionals[0] !== 'steps' || strange.length > 0) {
+if (!isKnown || strange.length > 0) {
   const what = strange.length > 0 ? `no figure "${strange.join(', ')}"; there are ${NAMES.join(', ')}\n` : '';
   process.stderr.write(
-    `${what}usage: npm run bench -- steps [--json] [--quick] [--only FIGURE,…] [--save]\n`,
+    `${what}usage: npm run bench -- steps|workspace [--json] [--quick] [--only FIGURE,…] [--save]\n`,
   );
   process.exit(2);
 }
@@ -56,10 +62,10 @@ async function take(file) {
 
 function save() {
   const at = machine();
-  const path = new URL(`./results/steps-${at.date}.json`, import.meta.url);
+  const path = new URL(`./results/${suite}-${at.date}.json`, import.meta.url);
   mkdirSync(new URL('.', path), { recursive: true });
   writeFileSync(path, `${JSON.stringify({ machine: at, figures, details }, null, 2)}\n`);
-  say(`saved as bench/results/steps-${at.date}.json`);
+  say(`saved as bench/results/${suite}-${at.date}.json`);
 }
 
 /** For people, on stderr, so that stdout stays what programs read; without --json people look there. */
