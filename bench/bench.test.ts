@@ -11,10 +11,13 @@ import { checkLog } from '../src/projections/invariant.ts';
 import { textOf } from '../src/projections/passages.ts';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const namesOf = async (set: string): Promise<readonly string[]> =>
-  ((await import(new URL(`./${set}.mjs`, import.meta.url).href)) as { NAMES: readonly string[] }).NAMES;
-const SETS = { steps: await namesOf('steps'), retention: await namesOf('retention') };
-const NAMES = [...SETS.steps, ...SETS.retention];
+const namesOf = async (suite: string): Promise<readonly string[]> =>
+  ((await import(new URL(`./${suite}.mjs`, import.meta.url).href)) as { NAMES: readonly string[] }).NAMES;
+const SUITES = {
+  steps: await namesOf('steps'),
+  retention: await namesOf('retention'),
+  workspace: await namesOf('workspace'),
+};
 
 function bench(...args: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [at('main.mjs'), ...args], {
@@ -26,13 +29,13 @@ function bench(...args: readonly string[]) {
 
 test('the README explains every figure, and none that is not there', () => {
   const rows = readFileSync(at('README.md'), 'utf8').matchAll(/^\| `(\w+)` \|/gm);
-  expect([...rows].map(([, name]) => name).sort()).toEqual([...NAMES].sort());
+  expect([...rows].map(([, name]) => name).sort()).toEqual(Object.values(SUITES).flat().sort());
 });
 
-test.each(Object.entries(SETS))(
+test.each(Object.entries(SUITES))(
   'the committed results of %s have every figure, and name no machine',
-  (set, names) => {
-    const results = readdirSync(at('results')).filter((name) => name.startsWith(`${set}-`));
+  (suite, names) => {
+    const results = readdirSync(at('results')).filter((name) => name.startsWith(`${suite}-`));
     expect(results.length).toBeGreaterThan(0);
     for (const name of results) {
       const { machine, figures } = JSON.parse(readFileSync(at(`results/${name}`), 'utf8'));
@@ -50,17 +53,26 @@ test('--json ends with one object of the figures that were asked for', () => {
   for (const value of Object.values(figures)) expect(value).toBeGreaterThan(0);
 });
 
+test('a small workspace is kept, and brought back, as the figures say', () => {
+  const { status, stdout, stderr } = bench('workspace', '--json', '--quick');
+  expect(status, stderr).toBe(0);
+  const figures = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
+  expect(Object.keys(figures)).toEqual([...SUITES.workspace]);
+  // Five of two hundred files, and the pages that name them.
+  expect(figures.filesFiveBytes).toBeLessThan(figures.filesFirstBytes / 20);
+});
+
 test('a figure that is not there is refused with the ones that are', () => {
   const { status, stderr } = bench('steps', '--only', 'stepsPerFortnight');
   expect(status).toBe(2);
-  for (const name of SETS.steps) expect(stderr).toContain(name);
+  for (const name of SUITES.steps) expect(stderr).toContain(name);
 });
 
 test('retention: every event comes back as it was, and its evidence is found more often than by plain BM25', () => {
   const { status, stdout, stderr } = bench('retention', '--json', '--quick');
   expect(status, stderr).toBe(0);
   const figures = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
-  expect(Object.keys(figures).sort()).toEqual([...SETS.retention].sort());
+  expect(Object.keys(figures).sort()).toEqual([...SUITES.retention].sort());
   expect(figures.eventsIdentical).toBe(figures.events);
   expect(figures.findability).toBeGreaterThan(figures.findabilityBm25);
   expect(figures.locomo).toBeNull();

@@ -1,5 +1,5 @@
-// Owns: `npm run bench -- steps|retention [--json] [--quick] [--only FIGURE,…] [--save]`: runs the figures of a set one after
-// the other and prints them. What a figure means stands in README.md; how it is taken, in its file under the set's folder.
+// Owns: `npm run bench -- steps|retention|workspace [--json] [--quick] [--only FIGURE,…] [--save]`: runs the figures of a suite
+// one after the other and prints them. What a figure means stands in README.md; how it is taken, in its file.
 //
 // B1. With --json the last line of stdout is one object, name → number, or null where a figure could not be taken.
 // B2. A figure that fails does not take the others with it; the exit code says so.
@@ -8,7 +8,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { machine } from './kit/machine.mjs';
 
-const SETS = { steps: './steps.mjs', retention: './retention.mjs' };
+const SUITES = { steps: './steps.mjs', retention: './retention.mjs', workspace: './workspace.mjs' };
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -25,14 +25,16 @@ const { values: options, positionals } = parseArgs({
     beam: { type: 'string' },
   },
 });
-const set = positionals[0] ?? '';
-const { FILES, NAMES } = Object.hasOwn(SETS, set) ? await import(SETS[set]) : { FILES: [], NAMES: [] };
+const suite = positionals[0] ?? '';
+const { FILES, NAMES } = Object.hasOwn(SUITES, suite)
+  ? await import(SUITES[suite])
+  : { FILES: [], NAMES: [] };
 const wanted = options.only?.split(',') ?? NAMES;
 const strange = wanted.filter((name) => !NAMES.includes(name));
 if (FILES.length === 0 || strange.length > 0) {
   const what = strange.length > 0 ? `no figure "${strange.join(', ')}"; there are ${NAMES.join(', ')}\n` : '';
   process.stderr.write(
-    `${what}usage: npm run bench -- ${Object.keys(SETS).join('|')} [--json] [--quick] [--only FIGURE,…] [--save]\n`,
+    `${what}usage: npm run bench -- ${Object.keys(SUITES).join('|')} [--json] [--quick] [--only FIGURE,…] [--save]\n`,
   );
   process.exit(2);
 }
@@ -68,10 +70,10 @@ async function take(file) {
 
 function save() {
   const at = machine();
-  const path = new URL(`./results/${set}-${at.date}.json`, import.meta.url);
+  const path = new URL(`./results/${suite}-${at.date}.json`, import.meta.url);
   mkdirSync(new URL('.', path), { recursive: true });
   writeFileSync(path, `${JSON.stringify({ machine: at, figures, details }, null, 2)}\n`);
-  say(`saved as bench/results/${set}-${at.date}.json`);
+  say(`saved as bench/results/${suite}-${at.date}.json`);
 }
 
 /** For people, on stderr, so that stdout stays what programs read; without --json people look there. */

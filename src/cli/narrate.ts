@@ -141,6 +141,10 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
           return event.rung === 'attached' || event.note === ''
             ? []
             : note(`sandbox restored (${event.rung}): ${event.note}`);
+        case 'workspace.opened':
+          return event.note === '' ? [] : note(`files ${event.rung}: ${event.note}`);
+        case 'workspace.set':
+          return note(`files ${event.why} from ${event.from} (${event.by})`);
         case 'lease.acquired':
           return event.clean || event.epoch === 1
             ? []

@@ -31,6 +31,7 @@ export function show(seen: Inspection, terminal: Terminal): void {
     decisions(seen, paint),
     ledger(seen, paint, width),
     live(seen, paint),
+    files(seen, paint),
     response(seen, paint),
   ];
   for (const line of sections.filter((lines) => lines.length > 0).flatMap((lines) => [...lines, ''])) {
@@ -140,6 +141,25 @@ function live({ heap }: Inspection, paint: Paint): string[] {
     ? [paint.dim(`restored (${heap.restored.rung}): ${clean(heap.restored.note)}`)]
     : [];
   return [`${paint.bold('Live objects')} ${paint.dim(about)}`, ...indent(table(rows)), ...indent(restored)];
+}
+
+function files({ workspace }: Inspection, paint: Paint): string[] {
+  if (workspace === null) return [];
+  const { files: count, bytes: size, commits, drift, restored, lost, left } = workspace;
+  const rows = commits
+    .slice(-5)
+    .map(({ seq, why, effect, changes }) => [
+      paint.dim(String(seq)),
+      effect ?? why,
+      short(changes === '' ? 'nothing' : changes, 100),
+    ]);
+  return [
+    `${paint.bold('Files')} ${paint.dim(`${count}, ${bytes(size)}`)}`,
+    ...indent(drift === null ? [] : [paint.yellow(`changed by somebody else: ${clean(drift)}`)]),
+    ...indent(table(rows)),
+    ...indent(restored?.note ? [paint.dim(`${restored.rung}: ${clean(restored.note)}`)] : []),
+    ...indent([...lost, ...left].map(({ path, why }) => paint.yellow(`${clean(path)}: ${clean(why)}`))),
+  ];
 }
 
 function response({ lastTurn }: Inspection, paint: Paint): string[] {

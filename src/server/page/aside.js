@@ -1,11 +1,12 @@
-// What stands beside the transcript: phase, ledger, live objects. Drawn from an inspection, whole, each time.
+// What stands beside the transcript: phase, ledger, live objects, files. Drawn from an inspection, whole, each time.
 
+import { call, path, wordsOf } from './api.js';
 import { ago, el, phaseBadge, shortTarget, statusBadge } from './dom.js';
 
 const ROWS = 200;
 
 export function aside(seen) {
-  return [overview(seen), ledger(seen.ledger), live(seen.heap)];
+  return [overview(seen), ledger(seen.ledger), live(seen.heap), ...files(seen.id, seen.workspace)];
 }
 
 function overview(seen) {
@@ -106,6 +107,51 @@ function liveRow({ name, type, size, cell }) {
     el('td', {}, size === null ? type : `${type} (${size})`),
     el('td', { class: 'id' }, cell),
   );
+}
+
+/** Of a session that never had a file there is nothing to say. */
+function files(id, workspace) {
+  if (workspace === null) return [];
+  const { files: count, drift, restored, commits, left, lost } = workspace;
+  const list = el('div', { class: 'files' });
+  const all = el('button', { type: 'button', class: 'quiet' }, 'List them');
+  all.addEventListener('click', () => listed(id, list));
+  return [
+    el(
+      'section',
+      {},
+      el('h2', {}, 'Files', el('span', { class: 'count' }, count)),
+      drift === null ? null : el('p', { class: 'reason' }, `Changed by somebody else: ${drift}`),
+      ...commits
+        .toReversed()
+        .map(({ seq, why, effect, changes }) =>
+          el('p', { class: 'facts' }, `${seq} · ${effect ?? why}: ${changes || 'nothing'}`),
+        ),
+      restored?.note ? el('p', { class: 'facts' }, `${restored.rung}: ${restored.note}`) : null,
+      ...[...lost, ...left].map((one) => el('p', { class: 'facts' }, `${one.path}: ${one.why}`)),
+      all,
+      list,
+    ),
+  ];
+}
+
+async function listed(id, list) {
+  try {
+    const { entries, after } = await call(`${path(id)}/files`);
+    const rows = entries.map(({ path: name, kind, size }) =>
+      el(
+        'tr',
+        {},
+        el('td', { class: 'id' }, kind === 'folder' ? `${name}/` : name),
+        el('td', {}, kind === 'file' ? `${size} B` : kind),
+      ),
+    );
+    const more =
+      after === null ? null : el('p', { class: 'none' }, 'There are more: outlast files has them all.');
+    list.replaceChildren(el('table', { class: 'live' }, el('tbody', {}, ...rows)), ...(more ? [more] : []));
+  } catch (error) {
+    list.replaceChildren(wordsOf(error));
+  }
 }
 
 function row(tag, cells) {

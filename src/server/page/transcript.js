@@ -269,6 +269,15 @@ export function transcript(decide) {
       note(`Turn ${e.turn} was interrupted by ${e.by}.`, 'warn');
     },
     'heap.restored': (e) => e.note !== '' && note(`Sandbox restored (${e.rung}): ${e.note}`),
+    'workspace.opened': (e) =>
+      e.note !== '' && note(`Files ${e.rung}: ${e.note}`, e.rung === 'restored' ? '' : 'warn'),
+    'workspace.committed': (e) =>
+      e.why === 'drift' &&
+      note(
+        `Files were changed by somebody else: ${e.changed.paths.map((one) => one.path).join(', ')}.`,
+        'warn',
+      ),
+    'workspace.set': (e) => note(`Files ${e.why} from ${e.from}, by ${e.by}.`),
     'lease.acquired': (e) =>
       !e.clean && e.epoch > 1 && note(`The worker before was lost. Taken over, epoch ${e.epoch}.`, 'warn'),
     'session.paused': (e) => note(`Paused by ${e.by}.`, 'warn'),
