@@ -39,8 +39,8 @@ const WIDENED = 4.8;
 const WHOLE = 10_000_000;
 const PAGE = 500;
 
-export async function measure({ quick = false, seed = 7_411, tokens }) {
-  const length = tokens?.at(-1) ?? (quick ? 100_000 : 10_000_000);
+export async function measure({ quick = false, seed = 7_411 }) {
+  const length = quick ? 100_000 : 10_000_000;
   const made = { seed: seed + 1, half: 'held', tokens: length / WIDENED, perKind: quick ? 4 : 40 };
   const turns = history(made).turns.map(wider);
   const dir = folder();
