@@ -23,6 +23,8 @@ interface Places {
   readonly root: string;
   /** On the same file system, and no part of it. */
   readonly aside: string;
+  /** Nobody else knows the folder yet: nothing can be put in the way, and nothing has to be whole before the whole is. */
+  readonly isOwn?: true;
 }
 
 const SIDE_BY_SIDE = 8;
@@ -32,7 +34,7 @@ const OWNER_MAY = 0o700;
 export async function build({ root, aside }: Places, tree: Tree, bytes: Open): Promise<Restored> {
   const made = join(aside, `tree-${randomBytes(6).toString('hex')}`);
   await mkdir(made, { recursive: true });
-  const restored = await fill({ root: made, aside }, tree, bytes);
+  const restored = await fill({ root: made, aside, isOwn: true }, tree, bytes);
   await rename(made, root);
   return restored;
 }
@@ -51,7 +53,7 @@ export async function change(
     return what === 'removed' || (what === 'changed' && old?.kind !== entryAt(tree, path)?.kind);
   });
   await mayChange();
-  for (const { path } of gone.toReversed()) await remove(places.root, path, entryAt(now, path) as Entry);
+  for (const { path } of gone.toReversed()) await remove(places, path, entryAt(now, path) as Entry);
   const news = new Set(changes.filter(({ change: what }) => what !== 'removed').map(({ path }) => path));
   await mayChange();
   return fill(
@@ -62,41 +64,47 @@ export async function change(
   );
 }
 
-async function fill({ root, aside }: Places, tree: Tree, bytes: Open, all: Tree = tree): Promise<Restored> {
+async function fill(places: Places, tree: Tree, bytes: Open, all: Tree = tree): Promise<Restored> {
   const lost: { path: string; why: string }[] = [];
-  for (const entry of tree) if (entry.kind === 'folder') await folder(root, entry.path);
+  for (const entry of tree) if (entry.kind === 'folder') await folder(places, entry.path);
   const work = tree.filter((entry) => entry.kind === 'file')[Symbol.iterator]();
   const one = async (): Promise<void> => {
     for (const entry of work) {
-      const why = await file({ root, aside }, entry, bytes);
+      const why = await file(places, entry, bytes);
       if (why !== null) lost.push({ path: entry.path, why });
     }
   };
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, one));
-  for (const entry of tree) if (entry.kind === 'link') await link(root, entry.path, entry.target);
+  for (const entry of tree) if (entry.kind === 'link') await link(places, entry.path, entry.target);
   // Those above what was changed were opened for it.
   for (const entry of all.toReversed()) {
-    if (entry.kind === 'folder') await within(root, entry.path, (at) => chmod(at, entry.mode));
+    if (entry.kind === 'folder') await within(places.root, entry.path, (at) => chmod(at, entry.mode));
   }
   return { lost: lost.sort((a, b) => (a.path < b.path ? -1 : 1)) };
 }
 
-const inFolder = <T>(root: string, path: string, work: (real: string) => Promise<T>): Promise<T> =>
-  within(root, folderOf(path), async (at) => {
-    if (folderOf(path) !== '') await chmod(at, OWNER_MAY);
-    return work(join(at, path.slice(path.lastIndexOf('/') + 1)));
-  });
+const inFolder = <T>(
+  { root, isOwn }: Places,
+  path: string,
+  work: (real: string) => Promise<T>,
+): Promise<T> =>
+  isOwn
+    ? work(join(root, path))
+    : within(root, folderOf(path), async (at) => {
+        if (folderOf(path) !== '') await chmod(at, OWNER_MAY);
+        return work(join(at, path.slice(path.lastIndexOf('/') + 1)));
+      });
 
-const folder = (root: string, path: string): Promise<void> =>
-  inFolder(root, path, (real) =>
+const folder = (places: Places, path: string): Promise<void> =>
+  inFolder(places, path, (real) =>
     mkdir(real, { mode: OWNER_MAY }).catch((error: unknown) => {
       if ((error as { code?: string }).code !== 'EEXIST') throw error;
     }),
   );
 
 /** Null, or why its bytes are lost. */
-async function file({ root, aside }: Places, entry: FileEntry, bytes: Open): Promise<string | null> {
-  const made = join(aside, `file-${randomBytes(8).toString('hex')}`);
+async function file(places: Places, entry: FileEntry, bytes: Open): Promise<string | null> {
+  const made = join(places.aside, `file-${randomBytes(8).toString('hex')}`);
   try {
     const handle = await open(made, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
     try {
@@ -111,21 +119,21 @@ async function file({ root, aside }: Places, entry: FileEntry, bytes: Open): Pro
     } finally {
       await handle.close();
     }
-    await inFolder(root, entry.path, (real) => rename(made, real));
+    await inFolder(places, entry.path, (real) => rename(made, real));
     return null;
   } finally {
     await rm(made, { force: true });
   }
 }
 
-const link = (root: string, path: string, target: string): Promise<void> =>
-  inFolder(root, path, async (real) => {
+const link = (places: Places, path: string, target: string): Promise<void> =>
+  inFolder(places, path, async (real) => {
     await unlink(real).catch(ignoreMissing);
     await symlink(target, real);
   });
 
-const remove = (root: string, path: string, { kind }: Entry): Promise<void> =>
-  inFolder(root, path, (real) =>
+const remove = (places: Places, path: string, { kind }: Entry): Promise<void> =>
+  inFolder(places, path, (real) =>
     // What is ignored stays, and the folder around it.
     kind === 'folder' ? rmdir(real).catch(ignoreFull) : unlink(real).catch(ignoreMissing),
   );

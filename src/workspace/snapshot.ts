@@ -6,8 +6,8 @@
  */
 
 import { createHash } from 'node:crypto';
-import { type BigIntStats, constants, type Dirent } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, readlink } from 'node:fs/promises';
+import { type BigIntStats, constants, type Dirent, lstatSync } from 'node:fs';
+import { type FileHandle, open, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BlobRef } from '../core/ids.ts';
 import { CHUNK_BYTES, type Chunk, type Entry, inOrder, type Tree } from '../core/tree.ts';
@@ -81,7 +81,7 @@ async function folder(at: string, path: string, seen: Look): Promise<void> {
 async function below(at: string, path: string, name: string, seen: Look): Promise<void> {
   const inside = path === '' ? name : `${path}/${name}`;
   try {
-    const { mode } = await lstat(join(at, name), { bigint: true });
+    const { mode } = lstatSync(join(at, name), { bigint: true });
     await withFolder(join(at, name), async (next) => {
       seen.entries.push({ kind: 'folder', path: inside, mode: Number(mode & MODE) });
       await folder(next, inside, seen);
@@ -131,7 +131,8 @@ const LEFT: Readonly<Record<string, string>> = {
 };
 
 async function file(real: string, path: string, seen: Look): Promise<Entry> {
-  const stats = await lstat(real, { bigint: true });
+  // At once: a few microseconds, where a turn of the loop for each of thousands takes a tenth of a second.
+  const stats = lstatSync(real, { bigint: true });
   const known = seen.cache?.get(path, stats) ?? null;
   const chunks = known && chunksOf(known, seen);
   if (chunks) return entryOf(path, stats, known.digest, Number(stats.size), chunks);
