@@ -316,7 +316,13 @@ function killKernels(session: string): void {
     }
   });
   expect(kernels.length).toBeGreaterThan(0);
-  for (const pid of kernels) process.kill(Number(pid), 'SIGKILL');
+  for (const pid of kernels) {
+    try {
+      process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // One of them has taken this one with it.
+    }
+  }
 }
 
 /** Processes of the supervisor of a session: its program, not the shell and `unshare` around it. */
