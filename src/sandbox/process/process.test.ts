@@ -21,8 +21,11 @@ const OPEN = {
   bounds: 'without a cgroup nobody can tell its processes from others',
 };
 
+const best = await detectCage();
+
 for (const confinement of ['bubblewrap', 'namespaces', 'none'] as const) {
   const detected = await detectCage(confinement);
+  const isBest = best.found ? best.spec.name === confinement : confinement === 'none';
   processSuite({
     name: confinement,
     missing: detected.found ? null : detected.why.join('; '),
@@ -30,6 +33,7 @@ for (const confinement of ['bubblewrap', 'namespaces', 'none'] as const) {
       ...(confinement === 'none' ? OPEN : {}),
       ...(hasProgram('script') ? {} : { pty: 'script of util-linux is not here' }),
       ...(python === null ? { python: 'no CPython was found' } : {}),
+      ...(isBest ? {} : { python: 'the kernel is tried behind the strongest wall' }),
     },
     async open(limits = {}) {
       const dataDir = mkdtempSync(join(tmpdir(), 'outlast-process-'));

@@ -204,6 +204,7 @@ export function processSuite({ name, open, missing = null, skips = {} }: Process
           'cat /proc/*/cmdline /proc/*/environ 2>/dev/null | tr "\\0" "\\n" | grep -c "[s]upervisor"',
         ),
       ).toBe('0');
+      expect(await said('ls /proc/$$/fd; true')).toMatch(/^0\n1\n2(\n255)?$/);
       // What stands there already: where it can be written, nothing is changed.
       const own = 'f=/proc/sys/kernel/panic; v=$(cat $f); { echo $v > $f; } 2>&1; echo $?';
       expect(await said(own)).toMatch(/(Read-only|denied).*[12]$/s);

@@ -53,7 +53,7 @@ cd "$R"
 pivot_root . old
 umount -l /old
 rmdir /old
-mount -o remount,ro /
+mount -o remount,bind,ro /
 set +e
 cd ${quoted(cwd)} 2>/dev/null || { echo "there is no folder" ${quoted(cwd)} >&2; echo '{"exit-code":1}' >&3; exit 1; }
 unshare --user --map-user=${NOBODY} --map-group=${NOBODY} \\

@@ -7,16 +7,24 @@
  *     with it.
  */
 
+import { hasProgram } from '../limits.ts';
+
 export const outer = (argv: readonly string[]): readonly string[] => [
   'unshare',
   // Without being root, a user namespace gives the right to make the others.
   ...(process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']),
   ...['--pid', '--net', '--ipc', '--mount-proc', '--fork', '--kill-child=SIGKILL', '--'],
-  ...['sh', '-c', FIRST, 'outlast', ...argv],
+  ...[hasProgram('bash') ? 'bash' : 'sh', '-c', FIRST, 'outlast', ...argv],
 ];
 
-/** The network of the session has a loopback, and somebody has to switch it on. */
+/**
+ * What the server inherited from whoever started it is nobody's business in here; only bash can close what has two
+ * digits. The network of the session has a loopback, and somebody has to switch it on.
+ */
 const FIRST = `
+if [ -n "$BASH_VERSION" ]; then
+  for fd in /proc/$$/fd/*; do fd=\${fd##*/}; [ "$fd" -gt 9 ] && eval "exec $fd>&-"; done
+fi
 { ip link set lo up || ifconfig lo up; } >/dev/null 2>&1
 "$@" &
 wait $!

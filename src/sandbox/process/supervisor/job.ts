@@ -73,7 +73,7 @@ export class Job {
   }
 
   get isAlive(): boolean {
-    return !this.isGone;
+    return !this.isGone || this.end === null;
   }
 
   kill(cause: Ending): void {
