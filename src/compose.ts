@@ -36,6 +36,7 @@ import { briefingOf } from './tools/fetch/briefing.ts';
 import { fetchTool } from './tools/fetch/fetch.ts';
 import type { Grant } from './tools/fetch/grant.ts';
 import { httpTool } from './tools/fetch/http.ts';
+import { FILE_TOOLS } from './tools/files/tools.ts';
 import { type PolicyRule, parsePolicy, policyFrom } from './tools/policy-file.ts';
 import type { Tool } from './tools/port.ts';
 import { directoryWorkspaces } from './workspace/directory.ts';
@@ -53,6 +54,8 @@ export interface OutlastOptions {
    */
   readonly prices?: OwnPrices;
   readonly tools?: readonly Tool[];
+  /** Whether models get the tools on the files of their session. By default they do. */
+  readonly files?: boolean;
   /** Services that code in cells may reach with `fetch`. */
   readonly grants?: readonly Grant[];
   /**
@@ -104,7 +107,11 @@ export async function createOutlast(
     prices,
     sandbox,
     workspaces,
-    tools: registry([...(grants.length > 0 ? reaching(fetchTool({ grants, sealer })) : []), ...tools]),
+    tools: registry([
+      ...(grants.length > 0 ? reaching(fetchTool({ grants, sealer })) : []),
+      ...(options.files === false ? [] : FILE_TOOLS),
+      ...tools,
+    ]),
     policy,
     clock,
     entropy: systemEntropy,

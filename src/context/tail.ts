@@ -2,6 +2,7 @@
 
 import { type Decision, openDecisions, type State, unknownEffects } from '../core/state.ts';
 import { oneLine } from '../lib/text.ts';
+import { driftInWords } from '../projections/files.ts';
 import { report } from '../projections/report.ts';
 
 export function present(s: State): string {
@@ -10,6 +11,7 @@ export function present(s: State): string {
     ...lossOf(s),
     ...instructions(s),
     ...liveObjects(s),
+    ...files(s),
     ...unknowns(s),
     ...openDecisions(s).map((d) => `open decision ${d.id}: a person is asked ${about(d)}${until(d)}`),
     ...s.timers.map((timer) => `timer ${timer.id}: until ${new Date(timer.due).toISOString()}`),
@@ -60,6 +62,17 @@ function liveObjects(s: State): readonly string[] {
     return `${name}: ${of} from ${cell}`;
   });
   return [`live objects (generation ${s.heap.generation}): ${named.join('; ')}`];
+}
+
+/** What stands in the workspace, and what others have changed there since the model last heard of it. */
+function files({ workspace: { tree, generation, drift, left } }: State): readonly string[] {
+  if (tree === null) return [];
+  const of = generation === 1 ? '' : ` (generation ${generation}: earlier files were lost)`;
+  return [
+    `workspace${of}: ${tree.files} files, ${tree.bytes} bytes`,
+    ...(drift === null ? [] : [driftInWords(drift)]),
+    ...left.slice(0, 5).map(({ path, why }) => `not kept with the workspace: ${oneLine(path, 120)}: ${why}`),
+  ];
 }
 
 function unknowns(s: State): readonly string[] {

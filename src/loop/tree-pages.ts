@@ -76,12 +76,6 @@ export async function read(
   return { tree, pages };
 }
 
-/** Every blob that a tree needs: its pages and its contents. */
-export function* blobsOf(tree: Tree, pages: Pages): Generator<BlobRef> {
-  yield* pages.values();
-  for (const one of tree) if (one.kind === 'file') for (const { blob } of one.chunks) yield blob;
-}
-
 /** G1. At least one part, and none of it empty but the only one. */
 function cut<T>(items: readonly T[], hash: (item: T) => string): readonly (readonly T[])[] {
   const parts: T[][] = [[]];

@@ -18,6 +18,7 @@ import {
   type State,
 } from '../core/state.ts';
 import type { Json } from '../lib/json.ts';
+import { type FilesInspection, filesOf } from './files.ts';
 import { type Residency, residency } from './summary.ts';
 
 export interface Inspection {
@@ -89,6 +90,8 @@ export interface Inspection {
     readonly bytes: number;
     readonly restored: { readonly rung: string; readonly at: number; readonly note: string } | null;
   };
+  /** Null while it never had a file. */
+  readonly workspace: FilesInspection | null;
 }
 
 export interface LedgerRow {
@@ -142,6 +145,7 @@ export function inspect(id: SessionId, s: State): Inspection {
       bytes: images.reduce((sum, image) => sum + image.bytes, 0),
       restored: heap.restored && { rung: heap.restored.rung, at: heap.restored.at, note: heap.restored.note },
     },
+    workspace: filesOf(s),
   };
 }
 

@@ -6,6 +6,7 @@
 import type { Event, ForeignEvent, Origin } from '../core/event.ts';
 import type { Verdict } from '../core/policy.ts';
 import { ATTEMPTS } from '../core/slices/context.ts';
+import { FilesChecker } from './files-invariant.ts';
 
 export interface Violation {
   readonly invariant: string;
@@ -61,11 +62,15 @@ export class InvariantChecker {
   private rests = false;
   /** The compaction that was begun. */
   private compacting: { readonly items: number; attempt: number } | null = null;
+  private readonly files = new FilesChecker((...said) => this.expect(...said));
 
   check(event: Event | ForeignEvent): readonly Violation[] {
     const before = this.violations.length;
     this.order(event);
-    if (event.kind !== 'foreign') this.content(event);
+    if (event.kind !== 'foreign') {
+      this.content(event);
+      this.files.check(event);
+    }
     return this.violations.slice(before);
   }
 
@@ -229,6 +234,9 @@ export class InvariantChecker {
         return;
       case 'heap.restored':
         if (e.image) this.heaps.add(e.image.digest);
+        this.parked = false;
+        return;
+      case 'workspace.opened':
         this.parked = false;
         return;
       case 'heap.based':

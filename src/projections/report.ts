@@ -10,6 +10,7 @@
 import type { EffectId } from '../core/ids.ts';
 import { type Effect, isUnknown, type Loss, openDecisions, type State } from '../core/state.ts';
 import { unreachable } from '../lib/assert.ts';
+import { changesInWords, driftInWords } from './files.ts';
 
 export type Fate = 'survived' | 'rebuilt' | 're-observed' | 'unknown' | 'lost';
 
@@ -21,6 +22,7 @@ export type StateKind =
   | 'position'
   | 'effects'
   | 'live objects'
+  | 'files'
   | 'decisions'
   | 'timers'
   | 'answers';
@@ -55,6 +57,7 @@ export function report(s: State): Report {
       line('position', 'rebuilt', positionOf(s), `folded from ${s.head} events`),
       ...effects(s, loss),
       ...liveObjects(s, loss),
+      ...files(s, loss),
       ...decisions(s),
       ...s.timers.map(({ id, due }) =>
         line('timers', 'survived', `${id}, until ${new Date(due).toISOString()}`, 'an instant in the log'),
@@ -177,6 +180,27 @@ function liveObjects({ heap, lifetime }: State, loss: Loss | null): readonly Rep
   const how = restored?.note || 'the image that the log names, checked by its digest';
   const fate: Fate = restored?.rung === 'replayed' ? 'rebuilt' : 'survived';
   return [...(chain === null || restored?.rung === 'fresh' ? [] : [say(fate, all, how)]), ...lost, ...rerun];
+}
+
+function files({ workspace, lifetime }: State, loss: Loss | null): readonly ReportLine[] {
+  const { tree, opened, restored, drift } = workspace;
+  if (tree === null) return [];
+  const say = (fate: Fate, what: string, how: string): ReportLine => line('files', fate, what, how);
+  const all = counted(tree.files, 'file');
+  const since = loss !== null && restored !== null && restored.at >= loss.at ? restored : null;
+  if (opened !== lifetime.epoch && since === null) {
+    return [
+      say('survived', all, 'their snapshot stands in the store; the folder is looked at when it is needed'),
+    ];
+  }
+  const lost = (since?.lost ?? []).map(({ path, why }) => say('lost', path === '' ? 'the files' : path, why));
+  const others =
+    drift === null ? [] : [say('re-observed', changesInWords(drift.changed), driftInWords(drift))];
+  const kept =
+    since?.rung === 'restored' || since?.rung === 'lost'
+      ? say('rebuilt', all, since.note)
+      : say('survived', all, 'the folder was compared with its snapshot, file by file');
+  return [kept, ...lost, ...others];
 }
 
 function decisions(s: State): readonly ReportLine[] {

@@ -254,6 +254,28 @@ const heap = z.object({
   restored: z.object({ rung: z.string(), at: z.number(), note: z.string() }).nullable(),
 });
 
+const fileNotes = list(z.object({ path: z.string(), why: z.string() }));
+
+const workspace = z.object({
+  files: count,
+  bytes: count,
+  generation: count,
+  isOpen: z.boolean(),
+  drift: z.string().nullable().describe('What others have changed and no model has read of.'),
+  restored: z.object({ rung: z.string(), at: z.number(), note: z.string() }).nullable(),
+  lost: fileNotes,
+  left: fileNotes.describe('What stands there and cannot be kept.'),
+  commits: list(
+    z.object({
+      seq: count,
+      at: z.number(),
+      why: z.string(),
+      effect: z.string().nullable(),
+      changes: z.string(),
+    }),
+  ),
+});
+
 export const inspection = z.object({
   id: z.string(),
   title: z.string(),
@@ -289,6 +311,7 @@ export const inspection = z.object({
   ledger: list(ledgerRow),
   decisions: list(decision),
   heap,
+  workspace: workspace.nullable().describe('Null while it never had a file.'),
 });
 
 export const verification = z.object({
@@ -342,6 +365,7 @@ export const report = z.object({
         'position',
         'effects',
         'live objects',
+        'files',
         'decisions',
         'timers',
         'answers',

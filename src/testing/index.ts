@@ -3,6 +3,7 @@
 export type { Subject, SubjectRow, SubjectRun } from '../break/subject.ts';
 export { sandboxSuite } from '../sandbox/suite.ts';
 export { storeSuite } from '../store/suite.ts';
+export { workspaceSuite } from '../workspace/suite.ts';
 export * from './contract/index.ts';
 export { sequence } from './facts.ts';
 export { harness } from './harness.ts';

@@ -34,3 +34,6 @@ export const failed = (path: string, cause: unknown): OutlastError =>
   });
 
 export const isMissing = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 'ENOENT';
+
+export const isNone = (error: unknown): boolean =>
+  error instanceof OutlastError && error.code === 'files.none';

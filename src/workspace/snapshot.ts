@@ -16,7 +16,7 @@ import { packing } from '../lib/pack.ts';
 import type { Digests, StatCache } from './cache.ts';
 import { IGNORE_FILE, ignored } from './ignore.ts';
 import { withFolder } from './path.ts';
-import { isMissing, piecesOf } from './pieces.ts';
+import { isMissing, isNone, piecesOf } from './pieces.ts';
 import type { Keep, Snapshot } from './port.ts';
 
 interface Look {
@@ -82,8 +82,10 @@ async function below(at: string, path: string, name: string, seen: Look): Promis
   const inside = path === '' ? name : `${path}/${name}`;
   try {
     const { mode } = await lstat(join(at, name), { bigint: true });
-    seen.entries.push({ kind: 'folder', path: inside, mode: Number(mode & MODE) });
-    await withFolder(join(at, name), (next) => folder(next, inside, seen));
+    await withFolder(join(at, name), async (next) => {
+      seen.entries.push({ kind: 'folder', path: inside, mode: Number(mode & MODE) });
+      await folder(next, inside, seen);
+    });
   } catch (error) {
     leave(inside, error, seen);
   }
@@ -108,13 +110,25 @@ async function other(
   }
 }
 
-/** Gone since it was listed: then it is not there. What may not be read is named. */
+/** Gone since it was listed: then it is not there. What may not be read, or became another thing meanwhile, is named. */
 function leave(path: string, error: unknown, { left }: Look): void {
-  if (isMissing(error)) return;
+  if (isMissing(error) || isNone(error)) return;
   const { code } = error as { code?: string };
-  if (code !== 'EACCES' && code !== 'EPERM' && code !== 'ELOOP' && code !== 'ENXIO') throw error;
-  left.push({ path, why: 'it may not be read' });
+  const why = code === undefined ? undefined : LEFT[code];
+  if (why === undefined) throw error;
+  left.push({ path, why });
 }
+
+const SHUT = 'it may not be read';
+const OTHER = 'it became another thing while it was looked at';
+const LEFT: Readonly<Record<string, string>> = {
+  EACCES: SHUT,
+  EPERM: SHUT,
+  ELOOP: OTHER,
+  EINVAL: OTHER,
+  ENOTDIR: OTHER,
+  ENXIO: OTHER,
+};
 
 async function file(real: string, path: string, seen: Look): Promise<Entry> {
   const stats = await lstat(real, { bigint: true });

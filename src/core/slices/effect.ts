@@ -9,6 +9,7 @@
  *     approval any more.
  */
 
+import type { Json } from '../../lib/json.ts';
 import { type Evidence, type Outcome, writes } from '../capability.ts';
 import type { EventOf, Stamp } from '../event.ts';
 import type { EffectId } from '../ids.ts';
@@ -246,9 +247,7 @@ export function doneOutside(s: State, which: (effect: Effect) => boolean): strin
 export function resultOf(effect: Effect): CallResult {
   const { outcome } = effect;
   if (!outcome) return { status: 'unknown', text: `The outcome of ${effect.id} is unknown.` };
-  // What was recalled is text of this very log, and no data of a service.
-  const isText = effect.tool === RECALL && outcome.status === 'done' && typeof outcome.result === 'string';
-  const text = isText ? (outcome.result as string) : outcomeInWords(outcome);
+  const text = outcome.status === 'done' ? inText(effect, outcome.result) : outcomeInWords(outcome);
   const how = effect.evidence ? ` (${effect.evidence.note})` : '';
   if (effect.status !== 'left') return { status: outcome.status, text: text + how };
   return { status: effect.dispatch === null ? 'interrupted' : 'unknown', text };
@@ -259,6 +258,10 @@ export function outcomeInWords(outcome: Closing): string {
   if (outcome.status === 'failed') return `${outcome.message} [${outcome.code}]`;
   return JSON.stringify(outcome.result);
 }
+
+/** What was recalled, and what a tool says of files, is shown as it is: line by line, as a model reads it. */
+const inText = ({ tool, files }: Effect, result: Json): string =>
+  typeof result === 'string' && (tool === RECALL || files !== undefined) ? result : JSON.stringify(result);
 
 // ── details ────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -2,8 +2,8 @@
  * Losses: when a worker was lost, and what was under way then. Everything else that a report needs stands in the other
  * slices; this is what nobody could know any more once recovery has moved on.
  *
- * O1  A loss is a takeover from a holder that did not let go by itself, or a heap that could not be brought back as it
- *     was.
+ * O1  A loss is a takeover from a holder that did not let go by itself, or a heap or files that could not be brought back
+ *     as they were.
  * O2  Losses add up until the model has read of them: a crash during recovery hides nothing of the crash before it.
  */
 
@@ -16,7 +16,7 @@ export function workerLost(before: State, s: State, e: EventOf<'lease.acquired'>
   return e.clean || e.epoch === 1 ? s : { ...s, loss: joined(before, e) };
 }
 
-/** Live objects came back otherwise than they were: the model has to read what became of them. */
+/** Live objects, or files, came back otherwise than they were: the model has to read what became of them. */
 export function objectsLost(s: State, e: Stamp): State {
   return { ...s, loss: { ...joined(s, e), at: s.loss?.at ?? e.at } };
 }

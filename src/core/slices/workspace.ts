@@ -9,6 +9,7 @@
 import type { EventOf } from '../event.ts';
 import type { Effect, Files, State } from '../state.ts';
 import type { FilesChanged } from '../workspace-event.ts';
+import { objectsLost } from './loss.ts';
 
 /** How many of the last commits are shown. */
 const SHOWN_COMMITS = 10;
@@ -26,6 +27,8 @@ export function opened(s: State, e: EventOf<'workspace.opened'>): State {
   };
   if (e.tree === null) return { ...s, workspace };
   const standing = stands({ ...s, workspace }, { ...e, tree: e.tree, why: rung, effect: null });
+  // Not all of it came back: the model has to read what became of everything.
+  if (rung === 'lost') return objectsLost(standing, e);
   return e.changed === null ? standing : drifted(standing, before, e.changed, e.at);
 }
 

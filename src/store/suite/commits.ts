@@ -43,6 +43,17 @@ export function commitSuite(trial: Trial): void {
       expect(await codeOf(trial.store.blob(a, blob.ref))).toBe('blob.missing');
     });
 
+    it('S1 blobs can be put ahead of the commit that names them, before there is a session', async () => {
+      const blob = sampleBlob(bytes(10));
+      await trial.store.put(a, [blob]);
+      expect(await trial.store.row(a)).toBeNull();
+      await append(trial.store, a);
+      expect(await trial.store.blob(a, blob.ref)).toEqual(blob.bytes);
+      expect(await codeOf(trial.store.blob(b, blob.ref))).toBe('blob.missing');
+      const forged = { ...blob, ref: sampleBlob(bytes(11)).ref };
+      expect(await codeOf(trial.store.put(a, [forged]))).toBe('blob.forged');
+    });
+
     it('S2 B042 of commits that race for one head exactly one wins, and the others know the new head', async () => {
       await append(trial.store, a);
       const results = await Promise.all(range(8).map(() => trial.store.commit(sampleCommit(a, 1))));

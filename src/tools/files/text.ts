@@ -1,0 +1,27 @@
+/** Bytes as text, where they are text; otherwise what they are, in words. */
+
+/** Null for what is no UTF-8, or has a NUL in it. A mark at the beginning stays. */
+export function textOf(bytes: Uint8Array): string | null {
+  if (bytes.includes(0)) return null;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+const MAGIC: readonly (readonly [string, string])[] = [
+  ['89504e470d0a1a0a', 'a PNG image'],
+  ['ffd8ff', 'a JPEG image'],
+  ['47494638', 'a GIF image'],
+  ['25504446', 'a PDF document'],
+  ['504b0304', 'a ZIP archive'],
+  ['1f8b', 'a gzip archive'],
+  ['7f454c46', 'a program'],
+];
+
+export function whatIs(bytes: Uint8Array): string {
+  const start = Buffer.from(bytes.subarray(0, 12)).toString('hex');
+  if (start.startsWith('52494646') && start.endsWith('57454250')) return 'a WebP image';
+  return MAGIC.find(([magic]) => start.startsWith(magic))?.[1] ?? 'a binary file';
+}
