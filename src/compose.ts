@@ -9,13 +9,14 @@
 
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { OutlastError } from './core/error.ts';
-import { parseOwner } from './core/ids.ts';
+import { parseOwner, type SessionId } from './core/ids.ts';
 import type { Policy } from './core/policy.ts';
 import { leaseDriver } from './driver/leases.ts';
 import { systemClock } from './lib/clock.ts';
 import { systemEntropy } from './lib/entropy.ts';
+import { given } from './lib/given.ts';
 import { openSeal } from './lib/seal.ts';
 import { localBell } from './loop/bell.ts';
 import type { Ports } from './loop/ports.ts';
@@ -26,6 +27,7 @@ import { checkPrices, knownPrices, type OwnPrices, pricesIn } from './models/pri
 import { scriptedPlanner } from './models/scripted/planner.ts';
 import type { Approver } from './runtime/approver.ts';
 import { type Outlast, outlast } from './runtime/runtime.ts';
+import { type OpenedProcesses, openProcesses, type ProcessOptions } from './sandbox/process/open.ts';
 import { quickjsSandbox } from './sandbox/quickjs/sandbox.ts';
 import { directoryShelf, memoryShelf } from './sandbox/quickjs/shelf.ts';
 import { randomSealKey, sealKey } from './store/keys.ts';
@@ -39,6 +41,8 @@ import { httpTool } from './tools/fetch/http.ts';
 import { FILE_TOOLS } from './tools/files/tools.ts';
 import { type PolicyRule, parsePolicy, policyFrom } from './tools/policy-file.ts';
 import type { Tool } from './tools/port.ts';
+import { jobsTool } from './tools/shell/jobs.ts';
+import { shellTool } from './tools/shell/shell.ts';
 import { directoryWorkspaces } from './workspace/directory.ts';
 
 export interface OutlastOptions {
@@ -68,6 +72,11 @@ export interface OutlastOptions {
    * one, people decide.
    */
   readonly approver?: Approver;
+  /**
+   * Whether the model gets a shell: by default where there is a data folder and a confinement that works here (`about`
+   * says which). `unconfined` lets commands run without one: each is asked about, and sees what this process can see.
+   */
+  readonly processes?: false | 'unconfined';
   /** More for the system prompt, after the list of granted services. */
   readonly briefing?: string;
   readonly owner?: string;
@@ -79,6 +88,8 @@ export interface About {
   readonly model: { readonly name: string; readonly scripted: boolean };
   readonly dataDir: string | null;
   readonly store: string;
+  /** What of processes is offered, and how they are confined. */
+  readonly processes: string;
 }
 
 const LEASE_MS = 15_000;
@@ -101,8 +112,11 @@ export async function createOutlast(
   const workspaces = dataDir
     ? directoryWorkspaces(join(dataDir, 'workspaces'))
     : directoryWorkspaces(mkdtempSync(join(tmpdir(), 'outlast-')), { isPassing: true });
+  const opened = await processesOf(options, store, report);
+  const processes = opened.offered ? opened.processes : undefined;
   const ports: Ports = {
     store,
+    processes,
     model,
     prices,
     sandbox,
@@ -110,6 +124,7 @@ export async function createOutlast(
     tools: registry([
       ...(grants.length > 0 ? reaching(fetchTool({ grants, sealer })) : []),
       ...(options.files === false ? [] : FILE_TOOLS),
+      ...(processes ? [shellTool(processes), jobsTool(processes)] : []),
       ...tools,
     ]),
     policy,
@@ -126,12 +141,31 @@ export async function createOutlast(
     model: { name: model.name, scripted: model.scripted },
     dataDir: dataDir ?? null,
     store: options.store ? 'given' : dataDir ? 'sqlite' : 'memory',
+    processes: opened.offered ? opened.processes.says : opened.says,
   };
   const driver = leaseDriver({ store, clock, report });
   return {
     ...outlast(ports, driver, parseOwner(options.owner ?? 'local'), { approver: options.approver }),
     about,
   };
+}
+
+/** A command is confined to a folder that outlives this process; without one it has no place to be. */
+async function processesOf(
+  { dataDir, processes, env }: OutlastOptions,
+  store: Store,
+  report: ProcessOptions['report'],
+): Promise<OpenedProcesses> {
+  if (processes === false) return { offered: false, says: 'shell: not wanted' };
+  if (dataDir === undefined) return { offered: false, says: 'shell: not offered without a data folder' };
+  const isHeld: ProcessOptions['isHeld'] = async (session, epoch) => {
+    const row = await store.row(session as SessionId);
+    return row?.epoch === epoch;
+  };
+  return openProcesses({
+    ...{ dataDir: resolve(dataDir), isHeld, report },
+    ...given({ confinement: processes === 'unconfined' ? ('none' as const) : undefined, env }),
+  });
 }
 
 /** A policy that is there and cannot be read is refused: without it more would be allowed than somebody meant. */

@@ -21,6 +21,10 @@ export const VERBS: readonly VerbSpec[] = [
       ['--host <host>', 'address (OUTLAST_HOST; default 127.0.0.1; any other needs OUTLAST_TOKENS)'],
       ['--data <folder>', 'where everything durable goes (OUTLAST_DATA; default ./.outlast)'],
       ['--policy <file>', 'what may be done, what is asked about (default: policy.json in the data folder)'],
+      [
+        '--unconfined',
+        'give tasks a shell even where commands cannot be confined, or without confining them',
+      ],
       ['--standby', 'wait until the server of that folder is gone, then take its place'],
     ],
     help: `Everything it knows is in its data folder: kill it at any moment and start it again. A second one

@@ -25,6 +25,7 @@ export function welcome({ url, about, samples }: Welcome, paint: Paint): readonl
     `${bold('Outlast')} listens on ${bold(url)} ${dim('(open it in a browser to watch)')}`,
     `  ${dim('data   ')} ${about.dataDir ?? 'in memory'} ${dim(`(${about.store})`)}`,
     `  ${dim('model  ')} ${model}`,
+    `  ${dim('sandbox')} ${about.processes}`,
     `  ${dim('samples')} billing ${samples.billing.url}, mailing ${samples.mailing.url}`,
     '',
     'Try next, in another terminal:',

@@ -11,7 +11,8 @@
 import { OutlastError } from '../core/error.ts';
 import type { SessionId } from '../core/ids.ts';
 import { callKey, next, type PortCall } from '../core/next.ts';
-import type { State } from '../core/state.ts';
+import { isAwaited } from '../core/slices/effect.ts';
+import { findEffect, type State } from '../core/state.ts';
 import { Abort } from '../lib/abort.ts';
 import { Nudge } from '../lib/clock.ts';
 import { handIn } from './evidence.ts';
@@ -89,6 +90,7 @@ class Actor {
   private readonly finished: { key: string; performed: Performed | null; error: unknown }[] = [];
   private modelCalls = 0;
   private rang = false;
+  private ending: Promise<void> | undefined;
   private fenced = false;
   private wake: () => void = () => {};
 
@@ -122,6 +124,7 @@ class Actor {
           ? { events: [] }
           : { events: [{ kind: 'lease.acquired', epoch, holder: ports.holder, clean }] },
       );
+      ports.processes?.hold(log.session, epoch);
       while (!signal.aborted && (await this.round(signal)));
       await this.drain();
       await this.letGo();
@@ -196,10 +199,12 @@ class Actor {
     return true;
   }
 
-  /** A2. */
+  /** A2. A call that ends when it is told to is told so when nobody waits for it: a turn or a session that was ended. */
   private reconcile(calls: readonly PortCall[]): void {
     const named = new Set(calls.map(callKey));
     for (const [key, { halt }] of this.running) if (!named.has(key)) halt.abort();
+    for (const call of calls) if (this.isCalledOff(call)) this.running.get(callKey(call))?.halt.abort();
+    if (this.log.state.lifetime.status === 'stopping') this.endProcesses();
     for (const call of calls) {
       const key = callKey(call);
       if (this.running.has(key)) continue;
@@ -208,6 +213,21 @@ class Actor {
         continue;
       this.startCall(key, call);
     }
+  }
+
+  /** At once, and not after what else has left: it is waited for where the stop is. */
+  private endProcesses(): void {
+    const { session } = this.log;
+    this.ending ??= this.ports.processes
+      ?.end(session)
+      .catch((error: unknown) => this.ports.report(`${session}: its processes were not ended yet`, error));
+  }
+
+  private isCalledOff(call: PortCall): boolean {
+    if (call.do !== 'call') return false;
+    const effect = findEffect(this.log.state, call.effect);
+    if (!effect || !this.ports.tools.get(effect.tool)?.heedsSignal) return false;
+    return !isAwaited(this.log.state, effect);
   }
 
   private startCall(key: string, call: PortCall): void {

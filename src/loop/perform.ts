@@ -114,6 +114,7 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
     case 'checkout':
       return { do: 'checkout', call, checkedOut: await by.workspaces.checkout(by.session, s, by.epoch) };
     case 'release':
+      await by.ports.processes?.end(by.session);
       await by.heaps.close(by.session);
       return { do: 'release', call, files: await lastLook(s, by) };
     case 'plan':
@@ -216,7 +217,7 @@ async function runEffect(s: State, call: Of<'call'>, by: Performer, halt: Abort)
     return { status: 'unknown', reason: 'its key may be forgotten by now, so it was not sent again' };
   }
   const late = (outcome: Outcome): void => by.late({ do: 'call', call, outcome });
-  const limitMs = s.contract.limits.effectTimeoutMs;
+  const limitMs = tool.limitMs?.(effect.args) ?? s.contract.limits.effectTimeoutMs;
   return withTimeout<Outcome>(limitMs, by, halt, { expired: LATE, late }, async (limit) => {
     try {
       return await tool.run(effect.args, contextOf(s, by, effect, attempt, limit));
@@ -274,7 +275,7 @@ async function look<Found>(
   const effect = findEffect(s, call.effect);
   assert(effect, 'an effect that is looked for stands in the ledger');
   const tool = by.ports.tools.get(effect.tool);
-  const limitMs = s.contract.limits.effectTimeoutMs;
+  const limitMs = tool?.limitMs?.(effect.args) ?? s.contract.limits.effectTimeoutMs;
   return withTimeout<Found>(limitMs, by, halt, { expired: nothing(TOO_LATE) }, async (limit) => {
     try {
       const answer = tool && ask(tool, effect.args, contextOf(s, by, effect, effect.attempts, limit));

@@ -5,6 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Entropy } from '../lib/entropy.ts';
 import type { Model, Prices } from '../models/port.ts';
 import type { Sandbox } from '../sandbox/port.ts';
+import type { Processes } from '../sandbox/process/port.ts';
 import type { Store } from '../store/port.ts';
 import type { Workspaces } from '../workspace/port.ts';
 import type { Bell } from './bell.ts';
@@ -16,6 +17,8 @@ export interface Ports {
   readonly prices: Prices;
   readonly sandbox: Sandbox;
   readonly workspaces: Workspaces;
+  /** Where commands run and live on; not there where none are offered. */
+  readonly processes?: Processes | undefined;
   readonly tools: Registry;
   /** What may be done, what a person is asked about, and what is not done. */
   readonly policy: Policy;

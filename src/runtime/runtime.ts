@@ -176,6 +176,7 @@ export function outlast(
       await driver.stop();
       await tidying;
       await heaps.closeAll();
+      await ports.processes?.close();
       await ports.sandbox.close();
       await ports.workspaces.close();
       await ports.store.close();

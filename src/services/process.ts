@@ -6,9 +6,10 @@
  * P3. Nothing survives unasked: it ends by itself when its data folder is gone, when another has taken over its
  *     books, or when OUTLAST_SERVICES_PARENT names a process that is gone.
  */
-import { readFileSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../lib/clock.ts';
+import { runs } from '../lib/runs.ts';
 import type { Service, ServiceOptions } from './service.ts';
 
 const WATCH_MS = 500;
@@ -38,25 +39,6 @@ export async function runService(start: (options: ServiceOptions) => Promise<Ser
 function parentRuns(): boolean {
   const parent = process.env.OUTLAST_SERVICES_PARENT;
   return parent === undefined || runs(Number(parent));
-}
-
-/** Whether a process with this id runs; one that ended and waits to be collected does not. */
-export function runs(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-  return !isZombie(pid);
-}
-
-/** Where no init process collects orphans, a dead service keeps its id; `/proc`, where there is one, tells. */
-function isZombie(pid: number): boolean {
-  try {
-    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
 }
 
 function fail(error: NodeJS.ErrnoException): never {

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { runs } from '../lib/runs.ts';
 import { readBooks, revokeBooks } from './books.ts';
-import { runs } from './process.ts';
 import { type Samples, startSamples } from './spawn.ts';
 
 const atRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));

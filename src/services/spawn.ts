@@ -17,8 +17,9 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../lib/clock.ts';
+import { runs } from '../lib/runs.ts';
 import { booksDir, revokeBooks, type ServiceName } from './books.ts';
-import { type Ready, runs } from './process.ts';
+import type { Ready } from './process.ts';
 
 const READY_BOUND_MS = 15_000;
 const HEALTH_BOUND_MS = 3_000;

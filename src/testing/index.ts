@@ -1,6 +1,7 @@
 /** The kit for testing what is built on Outlast: a virtual clock, the crash loop, port suites, wire-true fake servers. */
 
 export type { Subject, SubjectRow, SubjectRun } from '../break/subject.ts';
+export { processSuite } from '../sandbox/process/suite.ts';
 export { sandboxSuite } from '../sandbox/suite.ts';
 export { storeSuite } from '../store/suite.ts';
 export { workspaceSuite } from '../workspace/suite.ts';

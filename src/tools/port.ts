@@ -59,6 +59,10 @@ export interface Tool {
   /** T5. */
   readonly changesFiles?: true;
   readonly readsFiles?: true;
+  /** How long a call with these arguments may take, where that is not for the session's limits to say. */
+  limitMs?(args: Json): number;
+  /** Aborted, a call ends at once and says how: it is, when nobody waits for it any more. */
+  readonly heedsSignal?: true;
   plan(args: Json): Plan | Refusal;
   run(args: Json, context: RunContext): Promise<Answer>;
   find?(args: Json, context: RunContext): Promise<Finding>;

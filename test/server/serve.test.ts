@@ -6,7 +6,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { runs } from '../../src/services/process.ts';
+import { runs } from '../../src/lib/runs.ts';
 import {
   command,
   environment,

@@ -103,5 +103,5 @@ function roomOf(path: string): string {
 }
 
 function isPort(path: string): boolean {
-  return /^src\/[^/]+\/port\.ts$/.test(path);
+  return /^src\/([^/]+|sandbox\/process)\/port\.ts$/.test(path);
 }

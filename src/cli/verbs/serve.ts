@@ -12,6 +12,7 @@
 import { createOutlast, standBy } from '../../compose.ts';
 import { OutlastError } from '../../core/error.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { given } from '../../lib/given.ts';
 import { app } from '../../server/app.ts';
 import { parseTokens } from '../../server/auth.ts';
 import { type Listening, listen } from '../../server/listen.ts';
@@ -57,6 +58,7 @@ interface Settings {
   readonly tokens: ReturnType<typeof parseTokens>;
   readonly isStandby: boolean;
   readonly policy: string | undefined;
+  readonly isUnconfined: boolean;
 }
 
 export type Runtime = Awaited<ReturnType<typeof createOutlast>>;
@@ -107,15 +109,15 @@ async function open(settings: Settings, terminal: Terminal, store?: Store) {
 }
 
 async function openRuntime(
-  { dataDir, policy }: Settings,
+  { dataDir, policy, isUnconfined }: Settings,
   report: (line: string, cause?: unknown) => void,
   store: Store | undefined,
 ): Promise<{ samples: Samples; outlast: Runtime }> {
   const samples = await startSamples({ dataDir });
   const grants = sampleGrants({ billingUrl: samples.billing.url, mailingUrl: samples.mailing.url });
   try {
-    const rules = policy === undefined ? {} : { policy };
-    const options = { dataDir, grants, briefing: SAMPLE_BRIEFING, report, ...rules };
+    const processes = isUnconfined ? ('unconfined' as const) : undefined;
+    const options = { dataDir, grants, briefing: SAMPLE_BRIEFING, report, ...given({ policy, processes }) };
     return { samples, outlast: await createOutlast(store ? { ...options, store } : options) };
   } catch (error) {
     // A folder that another server holds: then the sample services are that server's.
@@ -153,6 +155,7 @@ function settingsOf(options: Options): Settings {
     tokens: parseTokens(OUTLAST_TOKENS),
     isStandby: options.standby === true,
     policy: text(options.policy),
+    isUnconfined: options.unconfined === true,
   };
 }
 

@@ -303,14 +303,20 @@ function withdraw(s: State, open: Effect, { code, message }: Reason, e: Stamp): 
   return mootDecisions(answer(move(s, withdrawn), withdrawn, e), open.id);
 }
 
+/** Whether somebody waits for its answer: a call of the open turn, or a promise in the guest. */
+export function isAwaited(s: State, { id, origin }: Effect): boolean {
+  if (origin.by === 'call') return isOpenCall(s, origin.call);
+  return s.heap.pending.some((call) => call.on === 'effect' && call.effect === id);
+}
+
 function answer(s: State, effect: Effect, e: Stamp): State {
-  if (effect.origin.by === 'cell') {
-    const isAwaited = s.heap.pending.some((call) => call.on === 'effect' && call.effect === effect.id);
+  const { origin } = effect;
+  if (origin.by === 'cell') {
     // Its cell is gone: of a write the model must hear, a read is of no use to anybody.
-    if (isAwaited || !writes(effect.capability)) return answerGuest(s, effect, e);
-  } else if (isOpenCall(s, effect.origin.call)) {
+    if (isAwaited(s, effect) || !writes(effect.capability)) return answerGuest(s, effect, e);
+  } else if (isAwaited(s, effect)) {
     const whole = effect.status === 'withdrawn' ? {} : { whole: { seq: e.seq, from: 0 } };
-    return answerCall(s, effect.origin.call, { ...resultOf(effect), ...whole });
+    return answerCall(s, origin.call, { ...resultOf(effect), ...whole });
   }
   const result = resultOf(effect);
   if (effect.status === 'withdrawn') {

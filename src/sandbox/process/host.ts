@@ -1,0 +1,225 @@
+/**
+ * The process sandboxes of this machine, as a worker has them: attached where they live, started where they do not.
+ *
+ * P1  A sandbox is found by its folder, not by a handle: one that is gone is started again at the next call.
+ * P2  It is renewed as long as its session is held under the epoch that it knows; when another worker has it, no more.
+ */
+
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { OutlastError } from '../../core/error.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { Connection, Disconnected, Outdated } from './connection.ts';
+import { ended, endNoted, launch, noteIn, socketOf } from './launch.ts';
+import type { Command, Found, ProcessBox, Processes, Report } from './port.ts';
+import { newestEpoch, raise } from './supervisor/holder.ts';
+import { formerReport } from './supervisor/jobs.ts';
+import { readJournal } from './supervisor/journal.ts';
+import { files, type Settings } from './supervisor/settings.ts';
+
+export interface HostOptions {
+  /** `<dataDir>/run`. */
+  readonly dir: string;
+  readonly abilities: Processes['abilities'];
+  readonly says: string;
+  /** What is the same for all sessions. */
+  readonly settings: Pick<Settings, 'cage' | 'shown' | 'path' | 'limits' | 'holdMs'>;
+  /** Whether a session is still held under this epoch, by this worker. */
+  readonly isHeld: (session: string, epoch: number) => Promise<boolean>;
+  readonly report: (line: string, cause?: unknown) => void;
+}
+
+interface Attached {
+  readonly connection: Connection;
+  epoch: number;
+}
+
+export class ProcessHost implements Processes {
+  readonly abilities: Processes['abilities'];
+  readonly says: string;
+  private readonly options: HostOptions;
+  private readonly attached = new Map<string, Attached>();
+  /** One at a time for each session: two that start at once would be two. */
+  private readonly opening = new Map<string, Promise<unknown>>();
+  private readonly closing = new AbortController();
+  private readonly renewing: Promise<void>;
+
+  constructor(options: HostOptions) {
+    this.options = options;
+    this.abilities = options.abilities;
+    this.says = options.says;
+    this.renewing = this.renew();
+  }
+
+  async open(session: string, epoch: number, workspace: string): Promise<ProcessBox> {
+    const turn = this.opening.get(session)?.catch(() => {}) ?? Promise.resolve();
+    const opened = turn.then(() => this.attach(session, epoch, workspace));
+    this.opening.set(session, opened);
+    try {
+      return boxOf(await opened);
+    } finally {
+      if (this.opening.get(session) === opened) this.opening.delete(session);
+    }
+  }
+
+  async find(session: string, epoch: number, reference: string, signal: AbortSignal): Promise<Found> {
+    const dir = this.dirOf(session);
+    if (!existsSync(dir)) return { status: 'gone' };
+    const attached = await this.reach(session, epoch);
+    if (attached) {
+      try {
+        return await boxOf(attached).find(reference, signal);
+      } catch (error) {
+        if (!(error instanceof Disconnected)) throw error;
+      }
+    }
+    // From here on no former holder can start it any more: what the journal does not have was never accepted.
+    if (!raise(dir, epoch)) throw new Outdated('another worker holds this session');
+    const entries = readJournal(join(dir, files.journal));
+    if (!entries) return { status: 'gone' };
+    const entry = entries.find((one) => one.reference === reference);
+    if (!entry) return { status: 'absent' };
+    return { status: 'known', report: formerReport(entry, join(dir, files.outputs)) };
+  }
+
+  hold(session: string, epoch: number): void {
+    const attached = this.attached.get(session);
+    if (attached) attached.epoch = Math.max(attached.epoch, epoch);
+  }
+
+  async running(session: string): Promise<readonly Report[]> {
+    const attached = this.attached.get(session);
+    if (!attached?.connection.isOpen) return [];
+    return attached.connection.ask(attached.epoch, { op: 'jobs' }).catch(() => []);
+  }
+
+  async end(session: string): Promise<void> {
+    const dir = this.dirOf(session);
+    if (!existsSync(dir)) return;
+    const note = noteIn(dir);
+    const attached = this.attached.get(session);
+    this.attached.delete(session);
+    const connection = attached?.connection.isOpen
+      ? attached.connection
+      : await Connection.open(socketOf(dir));
+    await connection?.ask(attached?.epoch ?? newestEpoch(dir), { op: 'end' }).catch(() => {});
+    connection?.close();
+    if (connection && (await ended(note))) return;
+    await endNoted(session, dir);
+  }
+
+  async close(): Promise<void> {
+    this.closing.abort();
+    await this.renewing;
+    for (const { connection } of this.attached.values()) connection.close();
+    this.attached.clear();
+  }
+
+  private async attach(session: string, epoch: number, workspace: string): Promise<Attached> {
+    const reached = await this.reach(session, epoch);
+    if (reached) return reached;
+    const dir = this.dirOf(session);
+    const socket = socketOf(dir);
+    await launch({ ...this.options.settings, session, dir, socket, workspace: resolve(workspace), epoch });
+    const connection = await Connection.open(socket);
+    if (!connection) throw new Error('The sandbox started and does not answer.');
+    return this.keep(session, { connection, epoch });
+  }
+
+  /** The sandbox where it lives; null where it does not. */
+  private async reach(session: string, epoch: number): Promise<Attached | null> {
+    const attached = this.attached.get(session);
+    if (attached?.connection.isOpen) {
+      attached.epoch = Math.max(attached.epoch, epoch);
+      if (await answers(attached.connection, epoch)) return attached;
+    }
+    this.attached.delete(session);
+    const dir = this.dirOf(session);
+    const connection = existsSync(dir) ? await Connection.open(socketOf(dir)) : null;
+    if (!connection || !(await answers(connection, epoch))) return null;
+    return this.keep(session, { connection, epoch });
+  }
+
+  private keep(session: string, attached: Attached): Attached {
+    this.attached.set(session, attached);
+    return attached;
+  }
+
+  /** P2. */
+  private async renew(): Promise<void> {
+    const everyMs = Math.min(5_000, this.options.settings.holdMs / 4);
+    const { signal } = this.closing;
+    while (!signal.aborted) {
+      await systemClock.sleep(everyMs, signal);
+      for (const [session, attached] of this.attached) {
+        const { connection, epoch } = attached;
+        if (!connection.isOpen || !(await this.isHeld(session, epoch))) {
+          if (this.attached.get(session) === attached && attached.epoch === epoch) this.letGo(session);
+          continue;
+        }
+        connection.ask(epoch, { op: 'renew' }).catch(() => this.letGo(session));
+      }
+    }
+  }
+
+  /** A store that cannot be asked is no reason to let it die: it was ours a moment ago. */
+  private async isHeld(session: string, epoch: number): Promise<boolean> {
+    try {
+      return await this.options.isHeld(session, epoch);
+    } catch (error) {
+      this.options.report(`${session}: whether it is still held could not be asked`, error);
+      return true;
+    }
+  }
+
+  private letGo(session: string): void {
+    this.attached.get(session)?.connection.close();
+    this.attached.delete(session);
+  }
+
+  private dirOf(session: string): string {
+    return join(this.options.dir, session);
+  }
+}
+
+/** Throws when a newer holder has been there. */
+async function answers(connection: Connection, epoch: number): Promise<boolean> {
+  try {
+    await connection.ask(epoch, { op: 'renew' });
+    return true;
+  } catch (error) {
+    if (error instanceof Outdated) {
+      throw new OutlastError('lease.lost', 'Another worker holds the sandbox of this session.', {
+        cause: error,
+      });
+    }
+    return false;
+  }
+}
+
+function boxOf(attached: Attached): ProcessBox {
+  const { connection } = attached;
+  /** Whoever does not want it any more ends it, and hears what became of it. */
+  async function calledOff<T>(reference: string, signal: AbortSignal, asked: Promise<T>): Promise<T> {
+    const callOff = (): void => {
+      connection.ask(attached.epoch, { op: 'callOff', reference }).catch(() => {});
+    };
+    if (signal.aborted) callOff();
+    signal.addEventListener('abort', callOff, { once: true });
+    try {
+      return await asked;
+    } finally {
+      signal.removeEventListener('abort', callOff);
+    }
+  }
+  return {
+    run: (command: Command, signal) =>
+      calledOff(command.reference, signal, connection.ask(attached.epoch, { op: 'run', command })),
+    find: (reference, signal) =>
+      calledOff(reference, signal, connection.ask(attached.epoch, { op: 'find', reference })),
+    jobs: () => connection.ask(attached.epoch, { op: 'jobs' }),
+    look: (job, chars) => connection.ask(attached.epoch, { op: 'look', job, chars: chars ?? null }),
+    input: (job, text, reference) => connection.ask(attached.epoch, { op: 'input', job, text, reference }),
+    kill: (job) => connection.ask(attached.epoch, { op: 'kill', job }),
+  };
+}

@@ -1,0 +1,77 @@
+/** From what the machine allows to the process sandboxes of a worker. */
+
+import { join } from 'node:path';
+import { type CageSpec, detectCage } from './confine/detect.ts';
+import { shownOf } from './confine/visible.ts';
+import { type HostOptions, ProcessHost } from './host.ts';
+import { hasProgram } from './limits.ts';
+import { type ConfinementName, PROCESS_LIMITS, type Processes, type ProcessLimits } from './port.ts';
+import { findPython, type Python } from './python.ts';
+
+export interface ProcessOptions extends Pick<HostOptions, 'isHeld' | 'report'> {
+  readonly dataDir: string;
+  /** Only this confinement, instead of the strongest that works; `none` lets commands run without any. */
+  readonly confinement?: ConfinementName | undefined;
+  readonly limits?: Partial<ProcessLimits>;
+  /** How long commands go on when no worker renews. */
+  readonly holdMs?: number;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+export type OpenedProcesses =
+  | { readonly offered: true; readonly processes: Processes }
+  /** In a line for people. */
+  | { readonly offered: false; readonly says: string };
+
+/** Long enough for a server that is started again by hand, short enough for a machine that nobody comes back to. */
+const HOLD_MS = 120_000;
+
+const BARE_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+export async function openProcesses(options: ProcessOptions): Promise<OpenedProcesses> {
+  const [detected, python] = await Promise.all([cages(options.confinement), findPython(options.env)]);
+  if (detected.found) return { offered: true, processes: processesIn(detected.spec, python, options) };
+  const why = detected.why.join('; ');
+  return {
+    offered: false,
+    says: `shell, python: not offered: no confinement found (${why}); --unconfined runs them without`,
+  };
+}
+
+/** Found once: the machine stays as it is while this process lives. */
+const found = new Map<string, ReturnType<typeof detectCage>>();
+
+function cages(only?: ConfinementName): ReturnType<typeof detectCage> {
+  const key = only ?? 'best';
+  const detecting = found.get(key) ?? detectCage(only);
+  found.set(key, detecting);
+  return detecting;
+}
+
+/** With what was found. */
+export function processesIn(cage: CageSpec, python: Python | null, options: ProcessOptions): Processes {
+  const { dataDir, isHeld, report, limits, holdMs = HOLD_MS } = options;
+  const isConfined = cage.name !== 'none';
+  const bin = python?.program.slice(0, python.program.lastIndexOf('/'));
+  const path = !bin || BARE_PATH.split(':').includes(bin) ? BARE_PATH : `${bin}:${BARE_PATH}`;
+  const abilities: Processes['abilities'] = {
+    confinement: cage.name,
+    network: isConfined ? 'denied' : 'open',
+    outlivesWorker: true,
+    pty: hasProgram('script'),
+    python: python?.version ?? null,
+  };
+  const settings = {
+    ...{ cage, shown: isConfined ? shownOf(python) : [], path, holdMs },
+    limits: { ...PROCESS_LIMITS, ...limits },
+  };
+  const says = saysOf(abilities);
+  return new ProcessHost({ dir: join(dataDir, 'run'), abilities, says, settings, isHeld, report });
+}
+
+function saysOf({ confinement, python }: Processes['abilities']): string {
+  const what = `shell${python === null ? '' : `, python ${python}`}`;
+  if (confinement === 'none') return `${what}: NOT confined: commands see and change what this server can`;
+  const by = confinement === 'bubblewrap' ? 'bubblewrap' : 'namespaces of the kernel';
+  return `${what}: confined by ${by} (a user without rights, no network, only the workspace can be written)`;
+}

@@ -1,0 +1,142 @@
+/**
+ * The port to sandboxes of real processes: the commands of a session, in the foreground and behind it, and its Python
+ * kernel. One suite (`suite.ts`) proves each adapter, by the abilities that it declares.
+ *
+ * C1  One reference, one run: asked again, by any worker, the answer is what became of the first.
+ * C2  A call returns at the end of its command or at a limit, never later, whoever still holds its pipes.
+ * C3  Whatever a session has started is in one tree, and `end` resolves when nothing of it is left.
+ * C4  Who comes with an older epoch is refused. Nothing acts for long without a holder that renews.
+ */
+
+export type ConfinementName = 'bubblewrap' | 'namespaces' | 'none';
+
+export interface Abilities {
+  readonly confinement: ConfinementName;
+  /** Whether anything outside the workspace can be reached. */
+  readonly network: 'denied' | 'listed' | 'open';
+  /** Whether commands and kernel live on when the worker dies. */
+  readonly outlivesWorker: boolean;
+  readonly pty: boolean;
+  /** Version of the Python that was found; null without one. */
+  readonly python: string | null;
+}
+
+/** Bounds of one session's tree; each says what happens when it is reached. */
+export interface ProcessLimits {
+  /** All memory of the tree; then the kernel's choice among its processes dies, or all of the command. */
+  readonly memoryMb: number;
+  /** Processes and threads at once; then no more start. */
+  readonly processes: number;
+  /** The largest file that can be written; then the writer is ended. */
+  readonly fileMb: number;
+  /** Workspace and scratch together; then what runs is ended. */
+  readonly diskMb: number;
+  /** Kept output of one command; then it is ended. */
+  readonly outputMb: number;
+}
+
+export const PROCESS_LIMITS: ProcessLimits = {
+  memoryMb: 2_048,
+  processes: 256,
+  fileMb: 1_024,
+  diskMb: 4_096,
+  outputMb: 64,
+};
+
+export interface Command {
+  /** C1. */
+  readonly reference: string;
+  /** For the shell. */
+  readonly command: string;
+  /** Inside the sandbox; relative to the workspace. */
+  readonly cwd: string;
+  /** Running time in the foreground; with `background`, in all; null for no bound there. */
+  readonly timeoutMs: number | null;
+  readonly background: boolean;
+  /** What it reads from stdin, which then ends; null for an stdin that is at its end. With `pty`, it stays open. */
+  readonly input: string | null;
+  readonly pty: boolean;
+}
+
+/** Why a command ended. */
+export type Ending =
+  | 'exit'
+  | 'time'
+  | 'memory'
+  | 'processes'
+  | 'output'
+  | 'disk'
+  /** By whoever asked for it, or by an order to end all. */
+  | 'killed'
+  /** With its sandbox; nobody saw its end. */
+  | 'lost';
+
+/** Output of any length in bounds: its beginning, its end, and where all of it is. */
+export interface Excerpt {
+  readonly head: string;
+  /** Empty when the head is all. */
+  readonly tail: string;
+  readonly bytes: number;
+  /** Bytes between head and tail. */
+  readonly omitted: number;
+  /** Path inside the sandbox. */
+  readonly file: string;
+}
+
+export interface Report {
+  readonly reference: string;
+  /** `j1`, `j2` … */
+  readonly job: string;
+  readonly command: string;
+  readonly status: 'running' | 'ended';
+  /** Null while it runs, or when nobody saw its end. */
+  readonly exitCode: number | null;
+  readonly ending: Ending | null;
+  readonly startedAt: number;
+  readonly ms: number;
+  readonly output: Excerpt;
+  /** Whether processes of it still run: itself, or what it left behind. */
+  readonly isAlive: boolean;
+}
+
+/** What stands under a reference. */
+export type Found =
+  | { readonly status: 'known'; readonly report: Report }
+  /** It never came, and cannot come any more. */
+  | { readonly status: 'absent' }
+  /** The sandbox is gone and with it everything that could say. */
+  | { readonly status: 'gone' };
+
+export interface ProcessBox {
+  /** Runs a command to its end, or until it is in the background. Called off, it ends the command and says so. */
+  run(command: Command, signal: AbortSignal): Promise<Report>;
+  /** Looks for a reference without running anything; waits for a foreground command that still runs. */
+  find(reference: string, signal: AbortSignal): Promise<Found>;
+  /** Everything that has processes, oldest first. */
+  jobs(): Promise<readonly Report[]>;
+  /** One job, with an excerpt of at most so many characters; null when there is none of that name. */
+  look(job: string, chars?: number): Promise<Report | null>;
+  /** Writes to the stdin of a job with a terminal, once for each reference; false when nobody reads there. */
+  input(job: string, text: string, reference: string): Promise<boolean>;
+  /** Ends everything of a job; null when there is none of that name. */
+  kill(job: string): Promise<Report | null>;
+}
+
+/** The sandboxes of all sessions, as the worker has them. */
+export interface Processes {
+  readonly abilities: Abilities;
+  /** What confinement is in force, in a line for people. */
+  readonly says: string;
+  /** The sandbox of a session for the holder of this epoch: attached where it lives, else started. */
+  open(session: string, epoch: number, workspace: string): Promise<ProcessBox>;
+  /** Looks for a reference where nothing may be started. */
+  find(session: string, epoch: number, reference: string, signal: AbortSignal): Promise<Found>;
+  /** The session is held under this epoch now, by this worker. */
+  hold(session: string, epoch: number): void;
+  /** What runs of a session, without starting anything. */
+  running(session: string): Promise<readonly Report[]>;
+  /** C3. */
+  end(session: string): Promise<void>;
+  /** Lets go of all, which then ends by itself unless another worker comes: C4. */
+  close(): Promise<void>;
+}

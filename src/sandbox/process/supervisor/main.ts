@@ -1,0 +1,158 @@
+/**
+ * The supervisor of one session: a small process beside its commands that outlives the worker.
+ *
+ * S1  It answers on a unix socket that only its user can open, to whoever has the newest epoch.
+ * S2  It ends everything and itself when it is told to, and when nobody has renewed for too long (`holder.ts`).
+ * S3  It is the first of its process id namespace but for the shell that waits for it: with its end, however that comes,
+ *     all that it has started ends.
+ * S4  With nothing running and nobody asking for a while it ends by itself: journal and files are all that a next one
+ *     needs.
+ * S5  One line on stdout when it listens, and nothing after it: the reader may be gone.
+ */
+
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { systemClock } from '../../../lib/clock.ts';
+import type { Room } from '../confine/cage.ts';
+import { cageOf } from '../confine/detect.ts';
+import { held as hold } from '../limits.ts';
+import { Holder } from './holder.ts';
+import { Jobs } from './jobs.ts';
+import { onLines, toLine } from './lines.ts';
+import type { Answered, Answers, Asked, Request } from './protocol.ts';
+import { files, type Settings } from './settings.ts';
+import { watch } from './watch.ts';
+
+const settings = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as Settings;
+const { dir, limits } = settings;
+
+const IDLE_MS = 30_000;
+
+const ending = new AbortController();
+let usedAt = systemClock.monotonic();
+const cage = cageOf(settings.cage);
+const held = hold(limits, `outlast-${settings.session}-${settings.epoch}`);
+const room = roomOf(settings);
+const holder = new Holder(dir, settings.holdMs);
+const jobs = new Jobs(settings, cage, held, room);
+
+if (!holder.admit(settings.epoch)) fail('a newer holder has been here');
+listen();
+const isHeld = held.isWhole || cage.name === 'none';
+const folders = [settings.workspace, room.scratch, room.outputs];
+const isBusy = (): boolean => jobs.alive().length > 0;
+void watch({ folders, limits, isHeld, isBusy, end: (cause) => jobs.killAll(cause) }, ending.signal);
+void holder.lapse(ending.signal).then(() => end());
+void endIdle();
+
+/** S4. */
+async function endIdle(): Promise<void> {
+  while (isBusy() || systemClock.monotonic() - usedAt < IDLE_MS) {
+    await systemClock.sleep(IDLE_MS / 10, ending.signal);
+    if (ending.signal.aborted) return;
+  }
+  await end();
+}
+
+async function end(): Promise<void> {
+  if (ending.signal.aborted) return;
+  ending.abort();
+  await jobs.killAll('killed');
+  held.remove();
+  rmSync(settings.socket, { force: true });
+  process.exit(0);
+}
+
+function listen(): void {
+  rmSync(settings.socket, { force: true });
+  const server = createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    onLines(socket, (message) => void answer(socket, message as Asked));
+  });
+  server.on('error', (error) => fail(error.message));
+  server.listen(settings.socket, () => {
+    chmodSync(settings.socket, 0o600);
+    writeSync(1, toLine({ ready: true }));
+  });
+}
+
+function fail(message: string): never {
+  writeSync(1, toLine({ ready: false, message }));
+  process.exit(1);
+}
+
+async function answer(socket: Socket, asked: Asked): Promise<void> {
+  const { id, epoch } = asked;
+  const say = (answered: Answered): void => {
+    if (socket.writable) socket.write(toLine(answered));
+  };
+  if (!holder.admit(epoch)) {
+    return say({ id, ok: false, code: 'old', message: 'another worker holds this session' });
+  }
+  if (asked.op !== 'renew') usedAt = systemClock.monotonic();
+  try {
+    say({ id, ok: true, answer: await perform(asked) });
+    if (asked.op === 'end') await end();
+  } catch (error) {
+    say({ id, ok: false, code: 'failed', message: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+async function perform(asked: Request): Promise<Answers[Request['op']]> {
+  switch (asked.op) {
+    case 'renew':
+      return null;
+    case 'run':
+      return jobs.run(asked.command);
+    case 'find':
+      return jobs.find(asked.reference);
+    case 'callOff':
+      jobs.callOff(asked.reference);
+      return null;
+    case 'jobs':
+      return jobs.alive().map((job) => job.report());
+    case 'look':
+      return jobs.look(asked.job, asked.chars ?? undefined);
+    case 'input':
+      return jobs.write(asked.job, asked.text, asked.reference);
+    case 'kill':
+      return jobs.kill(asked.job);
+    case 'end':
+      await jobs.killAll('killed');
+      return null;
+  }
+}
+
+/** What commands see of the host, with files of ours where theirs would say who lives here. */
+function roomOf({ workspace, shown, path }: Settings): Room {
+  const folder = (name: string): string => {
+    const made = join(dir, name);
+    mkdirSync(made, { recursive: true, mode: 0o700 });
+    return made;
+  };
+  const scratch = folder(files.scratch);
+  mkdirSync(join(scratch, 'home'), { recursive: true, mode: 0o700 });
+  const etc = folder('etc');
+  const file = (name: string, text: string): readonly [string, string] => {
+    writeFileSync(join(etc, name), text, { mode: 0o644 });
+    return [`/etc/${name}`, join(etc, name)];
+  };
+  const isOpen = cage.name === 'none';
+  return {
+    ...{ shown, workspace, scratch, outputs: folder(files.outputs) },
+    files: [
+      file('passwd', 'agent:x:65534:65534::/tmp/home:/bin/sh\n'),
+      file('group', 'agent:x:65534:\n'),
+      file('hosts', '127.0.0.1 localhost outlast\n::1 localhost\n'),
+    ],
+    env: {
+      PATH: path,
+      HOME: isOpen ? join(scratch, 'home') : '/tmp/home',
+      TMPDIR: isOpen ? scratch : '/tmp',
+      LANG: 'C.UTF-8',
+      USER: 'agent',
+      TERM: 'dumb',
+    },
+  };
+}

@@ -1,0 +1,38 @@
+/**
+ * What a worker and a supervisor say to each other: a line of JSON for each request and one for its answer, over a unix
+ * socket that only the user of the server can open.
+ */
+
+import type { Command, Found, Report } from '../port.ts';
+
+export type Request =
+  /** Here is the holder of this epoch, and it renews. */
+  | { readonly op: 'renew' }
+  | { readonly op: 'run'; readonly command: Command }
+  | { readonly op: 'find'; readonly reference: string }
+  /** Whoever asked for it does not want it any more. */
+  | { readonly op: 'callOff'; readonly reference: string }
+  | { readonly op: 'jobs' }
+  | { readonly op: 'look'; readonly job: string; readonly chars: number | null }
+  | { readonly op: 'input'; readonly job: string; readonly text: string; readonly reference: string }
+  | { readonly op: 'kill'; readonly job: string }
+  | { readonly op: 'end' };
+
+export interface Answers {
+  readonly renew: null;
+  readonly run: Report;
+  readonly find: Found;
+  readonly callOff: null;
+  readonly jobs: readonly Report[];
+  readonly look: Report | null;
+  readonly input: boolean;
+  readonly kill: Report | null;
+  readonly end: null;
+}
+
+export type Asked = Request & { readonly id: number; readonly epoch: number };
+
+export type Answered =
+  | { readonly id: number; readonly ok: true; readonly answer: unknown }
+  /** `old`: a newer epoch has been here. */
+  | { readonly id: number; readonly ok: false; readonly code: 'old' | 'failed'; readonly message: string };

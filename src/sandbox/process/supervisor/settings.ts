@@ -1,0 +1,31 @@
+/** What a supervisor is told when it is started: a file in the folder of its session. */
+
+import type { CageSpec } from '../confine/detect.ts';
+import type { Shown } from '../confine/visible.ts';
+import type { ProcessLimits } from '../port.ts';
+
+export interface Settings {
+  readonly session: string;
+  /** Folder of this session: journal, outputs, scratch, socket. */
+  readonly dir: string;
+  readonly socket: string;
+  readonly workspace: string;
+  readonly cage: CageSpec;
+  readonly shown: readonly Shown[];
+  /** Folders with programs, for `PATH`. */
+  readonly path: string;
+  readonly limits: ProcessLimits;
+  /** Of the holder that starts it. */
+  readonly epoch: number;
+  /** How long it acts without a holder that renews. */
+  readonly holdMs: number;
+}
+
+export const files = {
+  settings: 'supervisor.json',
+  journal: 'journal.jsonl',
+  epoch: 'epoch',
+  log: 'supervisor.log',
+  outputs: 'outputs',
+  scratch: 'scratch',
+} as const;
