@@ -48,6 +48,7 @@ Examples:
     options: [
       ['--persist', 'keep the session open after its response; without it, it ends completed'],
       ['--title <title>', 'how lists call it; by default the beginning of the message'],
+      ['--workspace <place>', "a folder of the server's machine, or a git remote, whose files it works on"],
       ['--budget <limits>', 'what it may use: usd=2,tokens=100000,steps=50,minutes=30'],
       ['--turn-budget <limits>', 'what each turn may use, in the same way'],
       IMAGE,
@@ -194,6 +195,33 @@ Examples:
     help: `Example:\n  ${COMMAND} reopen last && ${COMMAND} send last "One more thing"`,
     isRemote: true,
     load: async () => (await import('./verbs/steer.ts')).steer('reopen'),
+  },
+  {
+    name: 'files',
+    summary: 'the files of a session: list, show, diff, import, export, restore',
+    args: [
+      SESSION,
+      ['[does]', 'list (default), show, diff, import, export or restore'],
+      ['[what]', 'a path, a folder or a git remote'],
+    ],
+    options: [
+      ['--at <event>', 'as they stood at this event of the log; by default at the newest'],
+      ['--from <event>', 'of diff: since then; by default since the beginning of the last turn'],
+    ],
+    help: `Files are committed with each call that may have changed them, so any state of them can be looked at and brought
+back. import and export name folders of the machine that the server runs on, which need not be this one, and are
+for the server's own owner (not under OUTLAST_TOKENS). import comes on top of what is there; export wants a folder
+that is not there or empty, or a git remote, where it makes a branch. restore keeps what is there as a commit.
+
+Examples:
+  ${COMMAND} files last
+  ${COMMAND} files last show src/main.ts --at 40
+  ${COMMAND} files last diff
+  ${COMMAND} files last import ./project
+  ${COMMAND} files last export git@example.com:team/project.git
+  ${COMMAND} files last restore --at 40`,
+    isRemote: true,
+    load: () => import('./verbs/files.ts'),
   },
   {
     name: 'fork',

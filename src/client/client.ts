@@ -51,6 +51,8 @@ export interface StartOptions {
   readonly images?: readonly FileData[];
   readonly persist?: boolean;
   readonly title?: string;
+  /** A folder of the server's machine, or a git remote: its files stand in the workspace from the start. */
+  readonly workspace?: string;
   readonly limits?: Partial<Limits>;
   /** What each turn, and the whole session, may use. Money is in micro-dollars. */
   readonly budget?: Partial<Budgets>;
@@ -103,6 +105,29 @@ export interface Client {
   setOwnerBudget(limits: BudgetChange | null, options?: Keyed): Promise<AnswerOf<'ownerBudget'>>;
   verify(session: string, options?: Waiting): Promise<Verification>;
   report(session: string, options?: Waiting): Promise<Report>;
+  /** The files, as they were committed; by default the newest. */
+  files(
+    session: string,
+    query?: { at?: number; after?: string; limit?: number } & Waiting,
+  ): Promise<AnswerOf<'files'>>;
+  /** A piece of one of them. */
+  file(
+    session: string,
+    path: string,
+    query?: { at?: number; from?: number } & Waiting,
+  ): Promise<AnswerOf<'file'>>;
+  diffFiles(
+    session: string,
+    query?: { from?: number; to?: number; path?: string } & Waiting,
+  ): Promise<AnswerOf<'diffFiles'>>;
+  /** Of the server's machine, or a git remote: on top of what is there. */
+  importFiles(session: string, from: string, options?: Keyed): Promise<AnswerOf<'importFiles'>>;
+  exportFiles(
+    session: string,
+    to: string,
+    options?: { at?: number } & Keyed,
+  ): Promise<AnswerOf<'exportFiles'>>;
+  restoreFiles(session: string, at: number, options?: Keyed): Promise<AnswerOf<'restoreFiles'>>;
   /** A new session that shares the log up to an event; what was in flight stays with the original. */
   fork(session: string, options?: ForkOptions & Keyed): Promise<Forked>;
   /** Everything that awaits a person, over all sessions. */
@@ -173,6 +198,22 @@ export function client({ url, token, fetch = globalThis.fetch }: ClientOptions):
     verify: (session, options = {}) => request(to, { path: pathOf('verify', session), body: {}, ...options }),
     inbox: ({ signal, ...query } = {}) => request(to, { path: pathOf('inbox'), query, ...given({ signal }) }),
     report: (session, options = {}) => request(to, { path: pathOf('report', session), ...options }),
+    files: (session, { signal, ...query } = {}) =>
+      request(to, { path: pathOf('files', session), query, ...given({ signal }) }),
+    file: (session, path, { signal, ...query } = {}) =>
+      request(to, { path: pathOf('file', session), query: { path, ...query }, ...given({ signal }) }),
+    diffFiles: (session, { signal, ...query } = {}) =>
+      request(to, { path: pathOf('diffFiles', session), query, ...given({ signal }) }),
+    importFiles: (session, from, options = {}) =>
+      request(to, { path: pathOf('importFiles', session), body: { from }, ...options }),
+    exportFiles: (session, place, { at, ...options } = {}) =>
+      request(to, {
+        path: pathOf('exportFiles', session),
+        body: { to: place, ...given({ at }) },
+        ...options,
+      }),
+    restoreFiles: (session, at, options = {}) =>
+      request(to, { path: pathOf('restoreFiles', session), body: { at }, ...options }),
     health: (options = {}) => request(to, { path: pathOf('health'), ...options }),
   };
 }

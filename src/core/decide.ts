@@ -6,7 +6,7 @@
 import { oneLine } from '../lib/text.ts';
 import { type BudgetChange, type Budgets, changed, NO_BUDGETS, WHATS } from './budget.ts';
 import { OutlastError } from './error.ts';
-import type { DecisionAnswer, EventBody, Limits } from './event.ts';
+import type { DecisionAnswer, EventBody, EventOf, Limits } from './event.ts';
 import type { FileRef } from './file.ts';
 import { type DecisionId, type MessageId, mint, type Owner, type SessionId } from './ids.ts';
 import type { Receipt, When } from './message.ts';
@@ -114,6 +114,15 @@ export function ruleOf(s: State, when: When): string {
     return `${prefix}joins turn ${s.turn.number} at once: the generation starts again`;
   }
   return `${prefix}joins turn ${s.turn.number} at its next step, or ${following} if this step is its last`;
+}
+
+/** The files that are to stand in the workspace from here on; the holder makes it so. */
+export function setFiles(
+  s: State,
+  wanted: Omit<EventOf<'workspace.set'>, 'kind' | 'seq' | 'at'>,
+): readonly EventBody[] {
+  refuseStopped(s);
+  return [{ kind: 'workspace.set', ...wanted }];
 }
 
 export function pause(s: State, by: string): readonly EventBody[] {

@@ -130,3 +130,16 @@ export function sizeOfTree(tree: Tree): { readonly files: number; readonly bytes
   }
   return { files, bytes };
 }
+
+/** The entries of `over` in place of what stood at their paths; everything else stays. */
+export function overlay(under: Tree, over: Tree): Tree {
+  const entries = new Map(under.map((entry) => [entry.path, entry]));
+  for (const entry of over) {
+    const old = entries.get(entry.path);
+    if (old?.kind === 'folder' && entry.kind !== 'folder') {
+      for (const path of [...entries.keys()]) if (path.startsWith(`${entry.path}/`)) entries.delete(path);
+    }
+    entries.set(entry.path, entry);
+  }
+  return inOrder([...entries.values()]);
+}

@@ -1,4 +1,4 @@
-/** Cutting text without breaking it: never inside a surrogate pair. */
+/** Text: cut without breaking it, never inside a surrogate pair; and bytes that are text. */
 
 /** At most `max` UTF-16 units from the start, whole characters only. */
 export function head(text: string, max: number): string {
@@ -46,4 +46,14 @@ export function bytesOf(text: string): number {
     else bytes += unit >= 0xd800 && unit <= 0xdfff ? 1 : 2;
   }
   return bytes;
+}
+
+/** Null for what is no UTF-8, or has a NUL in it. A mark at the beginning stays. */
+export function textIn(bytes: Uint8Array): string | null {
+  if (bytes.includes(0)) return null;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
 }

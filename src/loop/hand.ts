@@ -5,6 +5,7 @@ import type { SessionId } from '../core/ids.ts';
 import { lineageOf, type State } from '../core/state.ts';
 import { changesBetween, EMPTY_TREE, type FileEntry, type Tree, type TreeRef } from '../core/tree.ts';
 import type { Which, Workspace } from '../workspace/port.ts';
+import { differences } from './differences.ts';
 import type { Ports } from './ports.ts';
 import { isBlobLoss, readEvents } from './read.ts';
 import type { Workspaces } from './workspaces.ts';
@@ -35,11 +36,17 @@ export function hand(
     remember: (name, value) => port.remember(session, name, value),
     recall: (name) => port.recall(session, name),
     tree,
-    async now() {
+    async diff(since, only) {
       const seen = await port.snapshot(session, await tree('last'), async () => NOWHERE);
-      return seen?.tree ?? EMPTY_TREE;
+      const open = workspaces.opener(lineage);
+      return differences({
+        before: await tree(since),
+        after: seen?.tree ?? EMPTY_TREE,
+        old: (entry) => contentOf(entry, open),
+        now: ({ path, size }) => port.read(session, path, 0, size),
+        only,
+      });
     },
-    content: (entry) => contentOf(entry, workspaces.opener(lineage)),
     async untold() {
       const { drift, tree: standing } = s.workspace;
       return drift === null ? [] : changesBetween(await at(drift.before), await at(standing));

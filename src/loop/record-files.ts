@@ -55,12 +55,13 @@ export function checkedOut(
         ? [
             {
               kind: 'workspace.committed' as const,
-              ...{ why: wanted.why, effect: null, tree: wanted.tree, changed: set.changed, stored: 0 },
+              ...{ why: wanted.why, effect: null, tree: set.kept.tree },
+              ...{ changed: set.kept.changed, stored: set.kept.stored },
             },
           ]
         : []),
     ],
-    blobs: found?.blobs ?? [],
+    blobs: [...(found?.blobs ?? []), ...(set?.kept.blobs ?? [])],
   };
 }
 

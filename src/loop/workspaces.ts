@@ -16,6 +16,7 @@ import {
   changesBetween,
   digestOfTree,
   EMPTY_TREE,
+  overlay,
   sizeOfTree,
   type Tree,
   type TreeRef,
@@ -47,11 +48,7 @@ export interface CheckedOut {
   /** What stands there, when it is not what the log says. */
   readonly found: KeptTree | null;
   /** What somebody wanted to stand there, and what that changed. */
-  readonly set: {
-    readonly seq: number;
-    readonly changed: FilesChanged;
-    readonly lost: readonly FileNote[];
-  } | null;
+  readonly set: { readonly seq: number; readonly kept: KeptTree } | null;
 }
 
 export type FilePorts = Pick<Ports, 'workspaces' | 'store' | 'sealer'>;
@@ -84,10 +81,14 @@ export class Workspaces {
     if (wanted === null) return { ...opened, set: null };
     const lineage = lineageOf(s, session);
     const standing = opened.found?.tree ?? s.workspace.tree;
-    const before = standing ? await this.tree(lineage, standing).catch(lostTree) : EMPTY_TREE;
-    const after = await this.tree(lineage, wanted.tree);
-    const { lost } = await this.ports.workspaces.restore(session, epoch, after, this.opener(lineage));
-    return { ...opened, set: { seq: wanted.seq, changed: changed(before ?? EMPTY_TREE, after), lost } };
+    const before = (standing ? await this.load(lineage, standing).catch(lostTree) : null) ?? NONE;
+    const asked = await this.tree(lineage, wanted.tree);
+    // What is imported comes on top of what is there; what is restored takes its place.
+    const after = wanted.why === 'imported' ? overlay(before.tree, asked) : asked;
+    await this.ports.workspaces.restore(session, epoch, after, this.opener(lineage));
+    const keeping = new Keeping(session, lineage, this.ports);
+    const kept = await this.kept({ tree: after, left: s.workspace.left }, before, keeping, s.workspace.seq);
+    return { ...opened, set: { seq: wanted.seq, kept } };
   }
 
   /** What stands in the folder, when it is not what the log says; null when it is, or there is no folder. */

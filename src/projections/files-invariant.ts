@@ -113,6 +113,8 @@ export class FilesChecker {
         }
         break;
       case 'imported':
+        this.expect(this.wanted !== null, 'files.wanted', e, 'nobody imported anything');
+        break;
       case 'restored':
         this.expect(tree.digest === this.wanted, 'files.wanted', e, 'nobody wanted these files');
         break;

@@ -8,6 +8,7 @@
 import type { z } from 'zod';
 import type { Event, ForeignEvent } from '../core/event.ts';
 import * as budget from './budget.ts';
+import * as files from './files.ts';
 import * as schema from './schema.ts';
 
 export interface Route {
@@ -144,6 +145,50 @@ export const ROUTES = {
     summary:
       'The recovery report: what survived, was rebuilt, re-observed, is unknown or was lost, and how that is known.',
     answer: schema.report,
+  },
+  files: {
+    ...get,
+    path: '/v1/sessions/:id/files',
+    summary: 'The files of a session, as they were committed.',
+    query: files.filesQuery,
+    answer: files.files,
+  },
+  file: {
+    ...get,
+    path: '/v1/sessions/:id/file',
+    summary: 'A piece of one of its files.',
+    query: files.fileQuery,
+    answer: files.file,
+  },
+  diffFiles: {
+    ...get,
+    path: '/v1/sessions/:id/files/diff',
+    summary: 'What differs between the files at two events.',
+    query: files.diffQuery,
+    answer: files.diff,
+  },
+  importFiles: {
+    ...post,
+    path: '/v1/sessions/:id/files/import',
+    summary:
+      "Put the files of a folder of the server's machine, or of a git remote, on top of what is there. For the server's own owner.",
+    body: files.importBody,
+    answer: files.placed,
+  },
+  exportFiles: {
+    ...post,
+    path: '/v1/sessions/:id/files/export',
+    summary:
+      "Put its files into a folder of the server's machine, or on a branch of a git remote. For the server's own owner.",
+    body: files.exportBody,
+    answer: files.exported,
+  },
+  restoreFiles: {
+    ...post,
+    path: '/v1/sessions/:id/files/restore',
+    summary: 'Bring back the files as they stood at an event; what is there is kept as a commit.',
+    body: files.restoreBody,
+    answer: files.placed,
   },
   events: {
     ...get,

@@ -74,6 +74,14 @@ export const startBody = z.strictObject({
   images,
   persist: z.boolean().default(false).describe('Keep the session open after its first response.'),
   title: z.string().min(1).max(200).optional(),
+  workspace: z
+    .string()
+    .min(1)
+    .max(4_000)
+    .optional()
+    .describe(
+      "A folder of the server's machine, or a git remote: its files stand in the workspace from the start.",
+    ),
   limits: limits.optional(),
   budget: startBudget,
 });

@@ -48,6 +48,7 @@ import { summarize } from '../projections/summary.ts';
 import type { Blob, OwnerBudget, Row } from '../store/port.ts';
 import { type Approver, approving } from './approver.ts';
 import { type Asked, ask } from './ask.ts';
+import { type FileCalls, fileCalls } from './files.ts';
 import { follow, type Whisper } from './follow.ts';
 import { type Forked, type ForkRequest, fork, noSuchEvent } from './fork.ts';
 import { type Inbox, type InboxItem, inbox, watchInbox } from './inbox.ts';
@@ -61,6 +62,8 @@ export interface StartRequest {
   /** Keep the session open after its first response. One-shot when false; a follow-up reopens it all the same. */
   readonly persist?: boolean;
   readonly title?: string;
+  /** A folder of the machine on which the runtime runs, or a git remote: its files stand in the workspace from the start. */
+  readonly workspace?: string;
   readonly limits?: Partial<Limits>;
   /** What turns and the whole session may use; what is not named is not limited. Money is in micro-dollars. */
   readonly budget?: Partial<Budgets>;
@@ -86,7 +89,7 @@ export interface SendOptions {
 }
 
 /** The calls of one owner. An id of another owner answers as an unknown id. */
-export interface Sessions {
+export interface Sessions extends FileCalls {
   start(request: StartRequest): Promise<Started>;
   send(session: string, message: string, options?: SendOptions): Promise<Receipt>;
   /** A question about the work, answered by its model; the session does not notice. */
@@ -155,7 +158,7 @@ export function outlast(
   const workspaces = new Workspaces(ports);
   const context = { ports, heaps, workspaces, leftovers: new Leftovers(), states: states() };
   const closing = new AbortController();
-  const as = (of: Owner, by: string = of): Sessions => sessions(of, { ...context, driver }, by);
+  const as = (of: Owner, by: string = of): Sessions => sessions(of, { ...context, driver, home: owner }, by);
   const driving: Drive = (session, signal) => drive(session, context, signal);
   const approvals =
     approver &&
@@ -190,11 +193,18 @@ interface Context {
   readonly ports: Ports;
   readonly heaps: Heaps;
   readonly states: ReturnType<typeof states>;
+  readonly workspaces: Workspaces;
   readonly driver: Driver;
+  /** Whose server it is. */
+  readonly home: Owner;
 }
 
 /** `by` is who acts: the owner, or what acts for them. */
-function sessions(owner: Owner, { ports, states: known, driver }: Context, by: string): Sessions {
+function sessions(
+  owner: Owner,
+  { ports, states: known, workspaces, driver, home }: Context,
+  by: string,
+): Sessions {
   /** The id of a session that this owner has; anything else is unknown. */
   async function own(id: string): Promise<SessionId> {
     const session = parseSessionId(id);
@@ -223,6 +233,13 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context, by: s
     return { images: files.map(({ ref }) => ref), blobs: files.map(({ blob }) => blob) };
   }
 
+  async function firstFiles(session: SessionId, from: string) {
+    ofFiles.checkPlace();
+    const { tree, blobs } = await workspaces.take(session, session, from);
+    const events = [{ kind: 'workspace.set', why: 'imported', tree, from, by } as const];
+    return { events, blobs };
+  }
+
   async function* followOwn(
     id: string,
     options: { after?: number; signal?: AbortSignal; whispers?: boolean } = {},
@@ -246,7 +263,14 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context, by: s
     throw new OutlastError('server.closing', 'Waiting was given up.', { cause: signal?.reason });
   }
 
+  const ofFiles = fileCalls({
+    ...{ ports, workspaces, own, stateOf, by, mayNameFolders: owner === home },
+    input: async (id, command, blobs) => phase((await input(id, command, blobs)).state),
+  });
+
   return {
+    ...ofFiles.calls,
+
     async start(request) {
       const key = request.key ?? null;
       const session = sessionId(ports.entropy.token(20));
@@ -264,13 +288,19 @@ function sessions(owner: Owner, { ports, states: known, driver }: Context, by: s
         seed: ports.entropy.seed(),
       };
       const now = ports.clock.now();
-      const { state, events } = stamp(initialState, decide.start(contract), now);
+      const isNew = key === null || (await ports.store.findStart(owner, key)) === null;
+      const placed = isNew && request.workspace ? await firstFiles(session, request.workspace) : null;
+      const { state, events } = stamp(
+        initialState,
+        [...decide.start(contract), ...(placed?.events ?? [])],
+        now,
+      );
       const result = await ports.store.commit({
         session,
         head: 0,
         epoch: null,
         events: events.map(encode),
-        blobs,
+        blobs: [...blobs, ...(placed?.blobs ?? [])],
         summary: summarize(state, now),
         startKey: key,
       });

@@ -4,6 +4,7 @@
  */
 
 import { type Spent, spentInWords } from '../core/budget.ts';
+import { toBase64 } from '../lib/base64.ts';
 import { given } from '../lib/given.ts';
 import type { AnswerOf, BodyOf, QueryOf, RouteId } from '../protocol/routes.ts';
 import type * as schema from '../protocol/schema.ts';
@@ -26,12 +27,12 @@ export interface Call<Id extends RouteId> {
 export type Handlers = { readonly [Id in RouteId]: (call: Call<Id>) => Promise<AnswerOf<Id>> };
 
 export const handlers: Handlers = {
-  start: ({ sessions, key, body: { message, images, persist, title, limits, budget } }) =>
+  start: ({ sessions, key, body: { message, images, persist, title, workspace, limits, budget } }) =>
     sessions.start({
       message,
       persist,
       key,
-      ...given({ images, title, limits: limits && given(limits) }),
+      ...given({ images, title, workspace, limits: limits && given(limits) }),
       budget: { turn: given(budget?.turn ?? {}), session: given(budget?.session ?? {}) },
     }),
 
@@ -80,6 +81,17 @@ export const handlers: Handlers = {
 
   verify: ({ sessions, id }) => sessions.verify(id),
   report: ({ sessions, id }) => sessions.report(id),
+
+  files: ({ sessions, id, query }) => sessions.files(id, given(query)),
+  async file({ sessions, id, query: { path, at, from } }) {
+    const { data, ...piece } = await sessions.file(id, path, { from, ...given({ at }) });
+    const end = piece.from + data.length;
+    return { ...piece, data: toBase64(data), next: end < piece.size ? end : null };
+  },
+  diffFiles: ({ sessions, id, query }) => sessions.diffFiles(id, given(query)),
+  importFiles: ({ sessions, id, body: { from } }) => sessions.importFiles(id, from),
+  exportFiles: ({ sessions, id, body: { to, at } }) => sessions.exportFiles(id, to, given({ at })),
+  restoreFiles: ({ sessions, id, body: { at } }) => sessions.restoreFiles(id, at),
 
   async events({ sessions, id, query: { after, limit } }) {
     await checkCursor(sessions, id, after);

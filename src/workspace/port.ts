@@ -14,7 +14,7 @@
  */
 
 import type { BlobRef, SessionId } from '../core/ids.ts';
-import type { Entry, FileEntry, Tree, TreeChange } from '../core/tree.ts';
+import type { Tree, TreeChange } from '../core/tree.ts';
 import type { Json } from '../lib/json.ts';
 
 /** Keeps a piece of a file, packed (`lib/pack`), and says in which blob. Called once for each piece not known yet. */
@@ -87,12 +87,8 @@ export interface Workspace {
   recall(name: string): Promise<Json>;
   /** What stands in a commit; the empty tree where there is none yet. */
   tree(which: Which): Promise<Tree>;
-  /** Everything as it is now, kept nowhere. */
-  now(): Promise<Tree>;
-  /** The bytes of a file in a commit, or null when they are lost. */
-  content(entry: FileEntry): Promise<Uint8Array | null>;
+  /** What is otherwise now than in a commit, path by path, as far as there is room; and how many paths are left out. */
+  diff(since: Which, only: string): Promise<{ readonly shown: readonly string[]; readonly left: number }>;
   /** What somebody else has changed and the model has not read of yet. */
   untold(): Promise<readonly TreeChange[]>;
 }
-
-export type { Entry, FileEntry, Tree, TreeChange };

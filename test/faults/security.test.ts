@@ -29,6 +29,12 @@ const OPERATIONS: Record<Exclude<keyof Sessions, NoId>, (of: Sessions, id: strin
   fork: (of, id) => of.fork(id, { at: 2, key: 'k', message: 'mine now' }),
   setBudget: (of, id) => of.setBudget(id, { session: { tokens: 1 } }),
   rest: (of, id) => of.rest(id),
+  files: (of, id) => of.files(id),
+  file: (of, id) => of.file(id, 'a'),
+  diffFiles: (of, id) => of.diffFiles(id),
+  importFiles: (of, id) => of.importFiles(id, '/etc'),
+  exportFiles: (of, id) => of.exportFiles(id, '/tmp/x'),
+  restoreFiles: (of, id) => of.restoreFiles(id, 1),
 };
 
 const failure = async (work: unknown): Promise<unknown> => {

@@ -5,6 +5,7 @@ import { EXIT, UsageError } from '../exit.ts';
 import { parseBudget } from '../limits.ts';
 import { imagesOf, wordsOf } from '../message.ts';
 import { COMMAND } from '../name.ts';
+import { placeOf } from '../place.ts';
 import { reach } from '../reach.ts';
 import { text, type Verb } from '../verb.ts';
 import { watch } from '../watch.ts';
@@ -25,7 +26,11 @@ export const run: Verb = async ({ args, options, terminal }) => {
     images,
     persist: options.persist === true,
     budget,
-    ...given({ title: text(options.title), key: text(options.key) }),
+    ...given({
+      title: text(options.title),
+      key: text(options.key),
+      workspace: placeOf(text(options.workspace)),
+    }),
   });
   const { bold, dim } = terminal.paint;
   const headline = `${bold(started.session)} ${dim(`${started.message}: ${started.rule}`)}`;

@@ -77,8 +77,11 @@ type Commit = Pick<EventOf<'workspace.committed'>, 'seq' | 'at' | 'effect'> & {
 
 function stands(s: State, { seq, at, why, effect, tree, changed }: Commit): State {
   const commit = { seq, at, why, effect, changed: changed ?? NOTHING };
-  const commits = [...s.workspace.commits, commit].slice(-SHOWN_COMMITS);
-  return { ...s, workspace: { ...s.workspace, tree, seq, commits } };
+  const { commits: before, tree: stood, atTurn: began } = s.workspace;
+  const commits = [...before, commit].slice(-SHOWN_COMMITS);
+  // What came from others before the first change of the turn stood at its beginning, as far as the turn is concerned.
+  const atTurn = why !== 'call' && began?.digest === stood?.digest ? tree : began;
+  return { ...s, workspace: { ...s.workspace, tree, seq, commits, atTurn } };
 }
 
 const NOTHING: FilesChanged = { added: 0, changed: 0, removed: 0, paths: [] };

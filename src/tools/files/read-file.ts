@@ -1,11 +1,11 @@
 /** `read_file`: a page of a text file with its line numbers; of anything else, what it is. */
 
 import { z } from 'zod';
-import { head } from '../../lib/text.ts';
+import { head, textIn } from '../../lib/text.ts';
 import type { Workspace } from '../../workspace/port.ts';
 import { Refused, readingTool } from './file-tool.ts';
 import { see } from './seen.ts';
-import { textOf, whatIs } from './text.ts';
+import { whatIs } from './text.ts';
 
 const PAGE_LINES = 2_000;
 const PAGE_CHARS = 60_000;
@@ -93,7 +93,7 @@ async function lines(
 
 function isText(bytes: Uint8Array): boolean {
   for (let cut = 0; cut < 4; cut++) {
-    if (textOf(bytes.subarray(0, bytes.length - cut)) !== null) return true;
+    if (textIn(bytes.subarray(0, bytes.length - cut)) !== null) return true;
   }
   return false;
 }

@@ -2,12 +2,11 @@
 
 import { z } from 'zod';
 import { filePath } from '../../core/file-path.ts';
-import { head } from '../../lib/text.ts';
+import { head, textIn } from '../../lib/text.ts';
 import type { Workspace } from '../../workspace/port.ts';
 import { Refused, readingTool } from './file-tool.ts';
 import { type Hit, ripgrep } from './ripgrep.ts';
 import { tester } from './tester.ts';
-import { textOf } from './text.ts';
 import { MOST_VISITED, matcher, walk } from './walk.ts';
 
 const PAGE = 100;
@@ -67,9 +66,9 @@ async function search(
   let visited = 0;
   const one = async (path: string, size: number): Promise<boolean> => {
     if (size > MOST_BYTES) return true;
-    const text = textOf(await files.read(path, 0, size));
+    const text = textIn(await files.read(path, 0, size));
     if (text === null) return true;
-    return test(text.split('\n')).every(({ line, text: found }) => take({ path, line, text: found }));
+    return test(text.split(/\r?\n/)).every(({ line, text: found }) => take({ path, line, text: found }));
   };
   if (isFile) {
     const found = await files.find(from);

@@ -1,14 +1,4 @@
-/** Bytes as text, where they are text; otherwise what they are, in words. */
-
-/** Null for what is no UTF-8, or has a NUL in it. A mark at the beginning stays. */
-export function textOf(bytes: Uint8Array): string | null {
-  if (bytes.includes(0)) return null;
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
-}
+/** Bytes that are no text: what they are, in words. */
 
 const MAGIC: readonly (readonly [string, string])[] = [
   ['89504e470d0a1a0a', 'a PNG image'],

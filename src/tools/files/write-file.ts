@@ -1,10 +1,10 @@
 /** `write_file` and `edit_file`: a whole file, or one place in it. */
 
 import { z } from 'zod';
+import { textIn } from '../../lib/text.ts';
 import { type Change, change } from './change.ts';
 import { changingTool, Refused } from './file-tool.ts';
 import { edited } from './match.ts';
-import { textOf } from './text.ts';
 
 const path = z.string().min(1).describe('From the folder of the workspace, e.g. src/main.ts.');
 
@@ -44,7 +44,7 @@ export const editFile = changingTool({
       if (old === '')
         throw new Refused('edit.empty', 'old_string is empty, and the file is there. Use write_file.');
       if (old === replacement) throw new Refused('edit.same', 'old_string and new_string are the same.');
-      const text = textOf(before);
+      const text = textIn(before);
       if (text === null) throw new Refused('file.binary', `"${args.path}" is no text.`);
       const found = edited(text, old, replacement, isAll);
       if ('refused' in found) throw new Refused(found.refused.code, found.refused.message);
