@@ -126,7 +126,7 @@ class Session {
       lifetime: { epoch: 1 },
       heap: { live: this.guest.live().map((object) => ({ ...object, cell: 'c1' })), generation: 1 },
       effects: { open: this.unknown.map((target) => ({ ...effect, target })) },
-      ...{ withheld: [], decisions: [], timers: [], loss: null },
+      ...{ withheld: [], decisions: [], timers: [], loss: null, workspace: initialState.workspace },
     } as unknown as State;
     return buildRequest(state, { tools: registry([]).specs, briefing: this.#briefing }) as ModelRequest;
   }
