@@ -1,6 +1,7 @@
 /** Outlast: agent tasks that outlive their first result. The public names of the library. */
 
 export { type About, createOutlast, type OutlastOptions } from './compose.ts';
+export type { Recalled } from './context/recall/render.ts';
 export type { Budget, Budgets, Cost, Spent } from './core/budget.ts';
 export type { Audit, Capability, Finding, Outcome } from './core/capability.ts';
 export { type ErrorCode, OutlastError } from './core/error.ts';
@@ -12,6 +13,7 @@ export type { Message, ModelRequest, Part, Receipt, ToolSpec, When } from './cor
 export type { Phase } from './core/phase.ts';
 export type { Action, Verdict } from './core/policy.ts';
 export type { State } from './core/state.ts';
+export type { RecallRequest } from './loop/recall.ts';
 export { type LanguageModelSettings, languageModel } from './models/ai-sdk/language-model.ts';
 export { chooseModel, providerModel } from './models/ai-sdk/providers.ts';
 export { type Model, ModelError, type ModelReply, type ReplyPart } from './models/port.ts';

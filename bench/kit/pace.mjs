@@ -6,6 +6,8 @@
 //     everything that the runtime does for it, the building of the request included.
 // P2. While a session is held its model call is simply not answered: the runtime waits as it would for a slow model.
 
+import { summary } from './summary.mjs';
+
 const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
 
 export const WORK = 'look';
@@ -18,6 +20,9 @@ const CALL = {
   usage,
 };
 const DONE = { parts: [{ type: 'text', text: 'That was all of it.' }], finish: 'stop', usage };
+
+/** As the first message, or where it stands in the compacted past. */
+const OBJECTIVE = /([\w ]+): look at everything/;
 
 export function pace() {
   /** Session name → what is known of it: the call that is held, and who waits for one. */
@@ -37,8 +42,9 @@ export function pace() {
     },
   };
 
-  function generate({ messages }, { signal }) {
-    const name = messages[0].text.split(':')[0];
+  function generate(request, { signal }) {
+    if (request.isCompaction) return Promise.resolve(summary(request));
+    const name = OBJECTIVE.exec(request.messages[0].text)[1];
     const at = performance.now();
     return new Promise((resolve, reject) => {
       const call = { at, answer: resolve };

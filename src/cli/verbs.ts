@@ -270,6 +270,29 @@ Examples:
     load: () => import('./verbs/ask.ts'),
   },
   {
+    name: 'recall',
+    summary: 'what its log says: by words, by id, by kind and time',
+    args: [SESSION, ['[words...]', 'a question, or its words and exact values; "-" reads it from stdin']],
+    options: [
+      ['--id <id>', 'the original of a citation, whole: "#41", or "#41.2" for a part'],
+      [
+        '--kind <kind>',
+        'only these: message, reply, call, result, output, response, progress, decision, note',
+      ],
+      ['--from <time>', 'not before this day or instant: 2031-04-05, 2031-04-05T12:00Z'],
+      ['--to <time>', 'not after it'],
+    ],
+    help: `Each passage is cited by its place in the log. Rules that a person gave come first. Without words or an id: the
+newest passages, a line each. The model has the same as its tool "recall". Changes nothing.
+
+Examples:
+  ${COMMAND} recall last "which account was INV-2031-0042 booked on?"
+  ${COMMAND} recall last --id "#41" --json | jq -r '.passages[0].text' > original.txt
+  ${COMMAND} recall last --kind message --from 2031-04-01`,
+    isRemote: true,
+    load: () => import('./verbs/recall.ts'),
+  },
+  {
     name: 'decide',
     summary: 'answer an open question: approve, reject, or say what happened',
     args: [

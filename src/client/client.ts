@@ -26,7 +26,9 @@ import type {
   Health,
   Inbox,
   Inspection,
+  PassageKind,
   PhaseAnswer,
+  Recalled,
   Receipt,
   Report,
   Rows,
@@ -105,6 +107,8 @@ export interface Client {
   setOwnerBudget(limits: BudgetChange | null, options?: Keyed): Promise<AnswerOf<'ownerBudget'>>;
   verify(session: string, options?: Waiting): Promise<Verification>;
   report(session: string, options?: Waiting): Promise<Report>;
+  /** What the log says: by id, by words, by kind and time. `from` and `to` are days or instants, as ISO 8601. */
+  recall(session: string, query?: RecallOptions & Waiting): Promise<Recalled>;
   /** The files, as they were committed; by default the newest. */
   files(
     session: string,
@@ -133,6 +137,18 @@ export interface Client {
   /** Everything that awaits a person, over all sessions. */
   inbox(query?: { after?: string; limit?: number } & Waiting): Promise<Inbox>;
   health(options?: Waiting): Promise<Health>;
+}
+
+export interface RecallOptions {
+  /** A citation, as `#41` or `#41.2`. */
+  readonly id?: string;
+  readonly words?: string;
+  readonly kind?: PassageKind;
+  readonly from?: string;
+  readonly to?: string;
+  /** Of an original, characters; of a list, newer passages. */
+  readonly offset?: number;
+  readonly limit?: number;
 }
 
 export interface ForkOptions {
@@ -198,6 +214,8 @@ export function client({ url, token, fetch = globalThis.fetch }: ClientOptions):
     verify: (session, options = {}) => request(to, { path: pathOf('verify', session), body: {}, ...options }),
     inbox: ({ signal, ...query } = {}) => request(to, { path: pathOf('inbox'), query, ...given({ signal }) }),
     report: (session, options = {}) => request(to, { path: pathOf('report', session), ...options }),
+    recall: (session, { signal, ...query } = {}) =>
+      request(to, { path: pathOf('recall', session), query, ...given({ signal }) }),
     files: (session, { signal, ...query } = {}) =>
       request(to, { path: pathOf('files', session), query, ...given({ signal }) }),
     file: (session, path, { signal, ...query } = {}) =>

@@ -48,6 +48,7 @@ interface Rendered {
   readonly limits: Limits;
   readonly past: Past | null;
   readonly withheld: State['withheld'];
+  readonly plainTo: number;
   readonly window: Window;
   /** Where the messages of the first item with files that are shown begin. */
   readonly filesFrom: number | null;
@@ -64,13 +65,17 @@ const rendered = new WeakMap<Item, Rendered>();
 function past(s: State): Rendered {
   const { transcript, contract, withheld } = s;
   const { limits } = contract;
-  const { past: behind } = s.context;
+  const { past: behind, plainTo } = s.context;
   const isWithheld = (item: Item): boolean => item.kind !== 'note' && withheld.includes(item.turn);
   const last = transcript.findLastIndex((item) => rendered.has(item));
   const before = transcript[last];
   const known = before && rendered.get(before);
   if (before) rendered.delete(before);
-  const fits = known?.limits === limits && known.withheld === withheld && known.past === behind;
+  const fits =
+    known?.limits === limits &&
+    known.withheld === withheld &&
+    known.past === behind &&
+    known.plainTo === plainTo;
   let window = fits ? known.window : EMPTY;
   for (let at = fits ? last + 1 : 0; at < transcript.length; at++) {
     const item = transcript[at] as Item;
@@ -85,15 +90,15 @@ function past(s: State): Rendered {
     const item = transcript[at] as Item;
     const hidden = isWithheld(item) ? REFUSED : at < from ? CROWDED : null;
     if (window.length > 0 && at === from) filesFrom = messages.length;
-    messages.push(...render(item, limits, hidden));
+    messages.push(...render(item, limits, hidden, plainTo));
   }
   const newest = transcript.at(-1);
-  const now: Rendered = { limits, past: behind, withheld, window, filesFrom, messages };
+  const now: Rendered = { limits, past: behind, withheld, plainTo, window, filesFrom, messages };
   if (newest) rendered.set(newest, now);
   return now;
 }
 
-function render(item: Item, limits: Limits, hidden: string | null): readonly ViewMessage[] {
+function render(item: Item, limits: Limits, hidden: string | null, plainTo: number): readonly ViewMessage[] {
   const { outputChars } = limits;
   switch (item.kind) {
     case 'message':
@@ -110,7 +115,8 @@ function render(item: Item, limits: Limits, hidden: string | null): readonly Vie
           { role: 'user', text: mark('The text above was cut off; the person saw it so far.', outputChars) },
         ];
       }
-      const parts = item.parts.filter(isSaid).map((part) => (hidden === null ? part : named(part, hidden)));
+      const whole = item.turn <= plainTo ? item.parts.flatMap(plain) : item.parts;
+      const parts = whole.filter(isSaid).map((part) => (hidden === null ? part : named(part, hidden)));
       if (parts.length === 0) return [];
       const most = resultChars(limits, item.results.length);
       const results = item.results.map(({ whole, ...result }) => ({
@@ -141,6 +147,13 @@ function said(message: Message, limits: Limits, hidden: string | null): readonly
 
 const named = (part: Part, hidden: string): Part =>
   part.type === 'file' ? { type: 'text', text: `[${nameOf(part)}: ${hidden}]` } : part;
+
+/** Without reasoning and without what its provider attached: what any provider takes. */
+function plain(part: Part): readonly Part[] {
+  if (part.type === 'reasoning') return [];
+  const { meta: _, ...bare } = part;
+  return [bare as Part];
+}
 
 /** What the runtime says, so that a model never takes it for a person. It can hold a result that came late. */
 const mark = (text: string, max: number, whole?: Whole): string => `[outlast] ${cut(text, max, whole)}`;

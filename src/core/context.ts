@@ -18,6 +18,8 @@ export interface Context {
   readonly calledAt: number | null;
   /** After attempts that came to nothing: not begun again below this size. */
   readonly resumeAt: number;
+  /** Replies of turns up to this one go back as plain text and calls: a provider refused what it had signed. 0: none. */
+  readonly plainTo: number;
   /** Turns that have ended and have messages in the transcript. */
   readonly ends: readonly { readonly turn: number; readonly end: TurnEnd }[];
 }

@@ -109,13 +109,13 @@ function effects(s: State, now: number): Next {
       if (effect.status === 'intended') {
         const approval = approvalOf(s, effect, now, ahead);
         if (approval) return choose(approval);
-        return mayDispatch(s, effect) ? send(s, effect) : REST;
+        return mayDispatch(s, effect) ? send(s, effect, now) : REST;
       }
       if (!isUnknown(effect, s.lifetime.epoch)) return callOf(effect);
       const resolution = resolve(s, effect, now);
       switch (resolution.do) {
         case 'redispatch':
-          return s.lifetime.status === 'paused' ? REST : send(s, effect);
+          return s.lifetime.status === 'paused' ? REST : send(s, effect, now);
         case 'query':
         case 'audit':
           return { ...REST, calls: [{ do: resolution.do, effect: effect.id, n: resolution.n }] };
@@ -163,10 +163,10 @@ export function heldBy(s: State, effect: Effect): Effect | undefined {
 }
 
 /** Dispatches it, once the files that it needs are there and nobody else's hand is on them. */
-function send(s: State, effect: Effect): Next {
+function send(s: State, effect: Effect, now: number): Next {
   if (effect.files === undefined) return choose(dispatch(s, effect));
   if (!isCheckedOut(s)) return isInHand(s) ? REST : checkout(s);
-  return mustWaitForFiles(s, effect) ? REST : choose(dispatch(s, effect));
+  return mustWaitForFiles(s, effect, now) ? REST : choose(dispatch(s, effect));
 }
 
 const dispatch = (s: State, effect: Effect): EventBody => ({
@@ -268,12 +268,14 @@ const isInFlight = (effect: Effect, epoch: number): boolean =>
   effect.files === 'changes' && effect.status === 'dispatched' && !isUnknown(effect, epoch);
 
 /** One hand on the files at a time, in the order of the calls. */
-function mustWaitForFiles(s: State, effect: Effect): boolean {
+function mustWaitForFiles(s: State, effect: Effect, now: number): boolean {
   const at = s.effects.open.indexOf(effect);
   return s.effects.open.some((other, i) => {
     if (other === effect || other.files !== 'changes') return false;
     if (isInFlight(other, s.lifetime.epoch)) return true;
-    return i < at && other.status === 'intended' && mayDispatch(s, other);
+    if (i > at) return false;
+    if (other.status === 'intended') return mayDispatch(s, other);
+    return isUnknown(other, s.lifetime.epoch) && resolve(s, other, now).do === 'redispatch';
   });
 }
 
@@ -362,7 +364,7 @@ function acting(s: State, number: number, step: Extract<Step, { phase: 'acting' 
 
 const FULL =
   'The work is not done: what the model has to see at the least is more than it takes in one request, and nothing of it can ' +
-  'be left out. Say less at once, take back a rule, or start with a larger window.';
+  'be left out. Say less at once, or start with a larger window (limits.windowTokens).';
 
 /** A model that is told of its cut calls may do better. It is not told a third time: each try costs its whole limit. */
 const BROKEN_RETRIES = 2;

@@ -11,13 +11,16 @@ const SHORT = 600;
 
 const RULE = new RegExp(
   [
-    String.raw`\b(always|never|whenever|every time|each time|at all times)\b`,
-    String.raw`\b(from now on|from here on|going forward|in future|in the future|until further notice|henceforth)\b`,
-    String.raw`\b(do not|don't|dont|must not|mustn't|may not|no longer|under no circumstances) (ever|use|touch|change|send|pay|write|delete|edit|call|contact|book|mail|commit|push|deploy|share|include|mention|run|without)\b`,
-    String.raw`\b(remember|keep in mind|note) (that|this|to|:)`,
-    String.raw`\b(make sure|be sure|ensure|as a rule|by default|rule:|the rule is|it is forbidden|forbidden)\b`,
-    String.raw`\bonly (ever|use|write|send|with|if|when|after)\b`,
-    String.raw`\b(i|we) (prefer|insist|want you to always|expect you to)\b`,
+    String.raw`\b(always|never|whenever|every time|each time|at all times|no matter (what|who|how|when|which))\b`,
+    String.raw`\b(from now on|from here on|going forward|in (the )?future|until further notice|henceforth|by default)\b`,
+    String.raw`\b(from (today|this point) on|as a rule|(the|our|my) (rule|policy) is|rule:)(?!\w)`,
+    String.raw`\b(must not|mustn't|may not|no longer|under no circumstances|(is|are) (not to be|forbidden|mandatory|required))\b`,
+    String.raw`(^|[.!?;:]\s+|\bplease )(do not|don't|avoid|no more)\b`,
+    String.raw`\b(remember|keep in mind|bear in mind|make sure|be sure|take care) (that|this|to|not|of|:)`,
+    String.raw`\b(unless|only (if|when|after|ever|use|with)|without (asking|my) )`,
+    String.raw`\b(whoever|whatever|wherever|whichever) \w+s\b`,
+    String.raw`(^|[.!?]\s+)(every|each|all|any|no) [^.!?]{3,60}\b(is|are|gets?|goes|go|must|has to|have to|needs?)\b`,
+    String.raw`\b(i|we) (insist|want you to always|expect you to)\b`,
   ].join('|'),
   'i',
 );

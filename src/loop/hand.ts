@@ -33,7 +33,7 @@ export function hand(
     read: (path, from, length) => port.read(session, path, from, length),
     write: (path, bytes) => port.write(session, epoch, path, bytes),
     list: (path) => port.list(session, path),
-    remember: (name, value) => port.remember(session, name, value),
+    remember: (name, value) => port.remember(session, epoch, name, value),
     recall: (name) => port.recall(session, name),
     tree,
     async diff(since, only) {

@@ -139,6 +139,13 @@ export const ROUTES = {
     answer: schema.inbox,
     stream: 'Server-sent events: `inbox` frames, each with the whole list; another one whenever it changes.',
   },
+  recall: {
+    ...get,
+    path: '/v1/sessions/:id/recall',
+    summary: 'What its log says, word for word: by id, by words, by kind and time.',
+    query: schema.recallQuery,
+    answer: schema.recalled,
+  },
   report: {
     ...get,
     path: '/v1/sessions/:id/report',

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { AUTHORITY } from '../core/event.ts';
 import { FILE_BYTES, IMAGE_TYPES, MESSAGE_IMAGES, SHOWN_BYTES, sizeOf } from '../core/file.ts';
 import { fromBase64 } from '../lib/base64.ts';
+import { boundOf } from '../lib/instant.ts';
 import { sessionBudget, startBudget } from './budget.ts';
 
 const list = <Item extends z.ZodType>(item: Item) => z.array(item).readonly();
@@ -153,6 +154,37 @@ export const eventsQuery = z.strictObject({
     .default('true')
     .describe('Whether a stream carries text while it is written.'),
 });
+
+const bound = z
+  .string()
+  .refine((text) => !Number.isNaN(boundOf(text, 'from')), 'no day and no instant with a zone')
+  .describe('A day in UTC, or an instant with its zone, as ISO 8601.');
+
+export const passageKind = z.enum([
+  'message',
+  'reply',
+  'call',
+  'result',
+  'output',
+  'response',
+  'progress',
+  'decision',
+  'note',
+]);
+
+export const recallQuery = z
+  .strictObject({
+    id: z.string().max(40).describe('A citation, as `#41` or `#41.2`: the original.'),
+    words: z.string().max(2_000).describe('The passages that answer this best.'),
+    kind: passageKind,
+    from: bound,
+    to: bound,
+    offset: number(0, Number.MAX_SAFE_INTEGER).describe(
+      'Of an original, characters; of a list, newer passages.',
+    ),
+    limit: number(1, Number.MAX_SAFE_INTEGER).describe('The same, at most.'),
+  })
+  .partial();
 
 export const noQuery = z.strictObject({});
 
@@ -358,6 +390,27 @@ export const inbox = z.object({
   after: z.string().nullable().describe('Ask for the next page with it; null at the end.'),
 });
 
+export const recalled = z.object({
+  by: z.enum(['id', 'words', 'time']),
+  passages: list(
+    z.object({
+      id: z.string().describe('Its citation.'),
+      seq: count,
+      kind: z.string(),
+      at: z.number(),
+      standing: z
+        .enum(['rule', 'preference'])
+        .nullable()
+        .describe('What a person asked for beyond this once.'),
+      text: z.string(),
+      offset: count.describe('Where it begins in the text of its event.'),
+      length: count.describe('Of the whole text of its event.'),
+    }),
+  ).describe('Oldest first.'),
+  older: count.describe('How many more a list has before these.'),
+  skipped: count,
+});
+
 export const report = z.object({
   losses: count.describe('How often a worker or live objects were lost so far.'),
   last: z
@@ -419,6 +472,8 @@ export type Rows = z.output<typeof rows>;
 export type Inspection = z.output<typeof inspection>;
 export type Inbox = z.output<typeof inbox>;
 export type Report = z.output<typeof report>;
+export type Recalled = z.output<typeof recalled>;
+export type PassageKind = z.output<typeof passageKind>;
 export type Verification = z.output<typeof verification>;
 export type Started = z.output<typeof started>;
 export type Forked = z.output<typeof forked>;

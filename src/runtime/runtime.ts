@@ -10,6 +10,7 @@
  * ```
  */
 
+import type { Recalled } from '../context/recall/render.ts';
 import { type BudgetChange, type Budgets, NO_BUDGETS } from '../core/budget.ts';
 import * as decide from '../core/decide.ts';
 import { OutlastError } from '../core/error.ts';
@@ -40,6 +41,7 @@ import { Leftovers } from '../loop/leftovers.ts';
 import { Log } from '../loop/log.ts';
 import type { Ports } from '../loop/ports.ts';
 import { readEvents } from '../loop/read.ts';
+import { type RecallRequest, recall } from '../loop/recall.ts';
 import { states } from '../loop/states.ts';
 import { Workspaces } from '../loop/workspaces.ts';
 import { type Inspection, inspect } from '../projections/inspection.ts';
@@ -126,6 +128,8 @@ export interface Sessions extends FileCalls {
   /** As `setBudget`, for all sessions of the owner together; null lifts all limits. */
   setOwnerBudget(change: BudgetChange | null): Promise<OwnerBudget>;
   verify(session: string): Promise<Verification>;
+  /** What the log says: by id, by words, by kind and time. Without any of them, the newest passages. */
+  recall(session: string, request?: RecallRequest): Promise<Recalled>;
   /** What became of each kind of state after the last loss, as far as it is known now. */
   report(session: string): Promise<Report>;
   /**
@@ -144,6 +148,9 @@ export interface Outlast extends Sessions {
 }
 
 const STOP_WAIT_MS = 15_000;
+/** Characters that a person gets at once: of passages, some 4,000 tokens as a model does; of an original, as good as all. */
+const RECALLED = 16_200;
+const WHOLE = 4_000_000;
 /** A heap that parking did not reach, since another worker parked its session or nobody may drive it. */
 const IDLE_MS = 2 * PARK_AFTER_MS;
 
@@ -415,6 +422,12 @@ function sessions(
       setOwnerBudget(owner, change, ports.store, (id) =>
         input(id, (s) => (s.budget.exhausted?.scope === 'owner' ? decide.setBudget(s, {}, by) : [])),
       ),
+
+    async recall(id, request = {}) {
+      const session = await own(id);
+      const past = { session, state: await stateOf(session), store: ports.store };
+      return recall(past, request, request.id === undefined ? RECALLED : WHOLE);
+    },
 
     async report(id) {
       return report(await stateOf(await own(id)));

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { answer, type Caller, caller, refusal } from '../../test/server/caller.ts';
 import { type World, world } from '../../test/server/world.ts';
+import { pathOf } from '../protocol/routes.ts';
 import { app } from './app.ts';
 
 let outlast: World;
@@ -281,6 +282,20 @@ describe('the calls', () => {
     expect(found.lines).toContainEqual(
       expect.objectContaining({ kind: 'answers', fate: 'survived', what: 'the response of turn 1' }),
     );
+  });
+
+  test('its log can be recalled by words, by kind and time, and by id, word for word', async () => {
+    const id = await http.start('say hello to INV-2031-0042');
+    await http.rested(id);
+    const { passages } = await http.call('recall', id, { words: 'what about INV-2031-0042' });
+    expect(passages[0]).toMatchObject({ id: '#2', kind: 'message', text: 'say hello to INV-2031-0042' });
+    const [original] = (await http.call('recall', id, { id: '#2' })).passages;
+    expect(original).toMatchObject({ seq: 2, text: 'say hello to INV-2031-0042', offset: 0, length: 26 });
+    const listed = await http.call('recall', id, { kind: 'response', from: '2020-01-01' });
+    expect(listed).toMatchObject({ by: 'time', older: 0, passages: [{ kind: 'response' }] });
+    expect((await http.call('recall', id, { to: '2020-01-01' })).passages).toEqual([]);
+    for (const query of ['id=%2399', 'kind=rumour', 'from=yesterday', 'limit=0', 'word=x'])
+      expect((await http.get(`${pathOf('recall', id)}?${query}`)).status, query).toBe(400);
   });
 
   test('a failed turn leaves the session awaiting input, with the reason', async () => {

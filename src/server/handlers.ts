@@ -6,6 +6,7 @@
 import { type Spent, spentInWords } from '../core/budget.ts';
 import { toBase64 } from '../lib/base64.ts';
 import { given } from '../lib/given.ts';
+import { boundOf } from '../lib/instant.ts';
 import type { AnswerOf, BodyOf, QueryOf, RouteId } from '../protocol/routes.ts';
 import type * as schema from '../protocol/schema.ts';
 import type { Sessions } from '../runtime/runtime.ts';
@@ -80,6 +81,12 @@ export const handlers: Handlers = {
     inWords(await sessions.setOwnerBudget(limits && given(limits))),
 
   verify: ({ sessions, id }) => sessions.verify(id),
+  recall: ({ sessions, id, query: { from, to, ...query } }) =>
+    sessions.recall(id, {
+      ...query,
+      ...(from !== undefined && { from: boundOf(from, 'from') }),
+      ...(to !== undefined && { to: boundOf(to, 'to') }),
+    }),
   report: ({ sessions, id }) => sessions.report(id),
 
   files: ({ sessions, id, query }) => sessions.files(id, given(query)),

@@ -169,7 +169,7 @@ describe('folders on a disk', () => {
 
   it('D1 nothing of ours stands among the files, and a half-written file is none of them', async () => {
     await workspaces.write(one, 1, 'a', new Uint8Array([1]));
-    await workspaces.remember(one, 'notes', 1);
+    await workspaces.remember(one, 1, 'notes', 1);
     await look();
     expect(readdirSync(files)).toEqual(['a']);
     expect(readdirSync(join(dir, 'workspaces', one)).sort()).toEqual([

@@ -106,7 +106,11 @@ export function directoryWorkspaces(dir: string, { isPassing = false } = {}): Wo
       return listed(root, await realPath(root, asked));
     },
 
-    remember: (session, name, value) => homeOf(session).write(nameOf(name), value),
+    async remember(session, epoch, name, value) {
+      const home = homeOf(session);
+      await home.check(epoch);
+      await home.write(nameOf(name), value);
+    },
     recall: (session, name) => homeOf(session).read(nameOf(name)),
 
     async take(source, keep) {

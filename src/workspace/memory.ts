@@ -8,7 +8,7 @@
 import { OutlastError } from '../core/error.ts';
 import { filePath, folderOf, foldersAbove, outside } from '../core/file-path.ts';
 import type { BlobRef, SessionId } from '../core/ids.ts';
-import { CHUNK_BYTES, type Chunk, type Entry, type Tree } from '../core/tree.ts';
+import { CHUNK_BYTES, type Chunk, type Entry, inOrder, type Tree } from '../core/tree.ts';
 import { sha256 } from '../lib/digest.ts';
 import type { Json } from '../lib/json.ts';
 import { packed } from '../lib/pack.ts';
@@ -38,6 +38,8 @@ export interface MemoryWorkspaces extends Workspaces {
     /** The whole folder is gone, and what stood beside it. */
     lose(session: SessionId): void;
     text(session: SessionId, path: string): string | null;
+    /** Everything as it stands, without a look through the port. */
+    tree(session: SessionId): Tree;
   };
   /** Folders of the machine that `take` and `give` know. */
   readonly elsewhere: Map<string, Map<string, Node>>;
@@ -80,6 +82,14 @@ export function memoryWorkspaces(): MemoryWorkspaces {
       },
       remove: (session, path) => remove(files(session), path),
       lose: (session) => void homes.delete(session),
+      tree(session) {
+        const at = [...(home(session).files ?? [])].map(([path, node]): Entry => {
+          if (node.kind !== 'file') return { path, ...node };
+          const { mode, bytes } = node;
+          return { kind: 'file', path, mode, size: bytes.length, digest: sha256(bytes), chunks: [] };
+        });
+        return inOrder(at);
+      },
       text(session, path) {
         const node = home(session).files?.get(path);
         return node?.kind === 'file' ? new TextDecoder().decode(node.bytes) : null;
@@ -140,7 +150,8 @@ export function memoryWorkspaces(): MemoryWorkspaces {
         .sort((a, b) => (a.path < b.path ? -1 : 1));
     },
 
-    async remember(session, name, value) {
+    async remember(session, epoch, name, value) {
+      fenced(session, epoch);
       home(session).beside.set(name, JSON.stringify(value));
     },
 

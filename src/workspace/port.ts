@@ -63,7 +63,7 @@ export interface Workspaces {
   /** What is in a folder, by name. */
   list(session: SessionId, path: string): Promise<readonly Listed[]>;
   /** V5. */
-  remember(session: SessionId, name: string, value: Json): Promise<void>;
+  remember(session: SessionId, epoch: number, name: string, value: Json): Promise<void>;
   recall(session: SessionId, name: string): Promise<Json>;
   /** Of any folder of this machine, or a git remote: what `snapshot` says of it. */
   take(source: string, keep: Keep): Promise<Snapshot>;

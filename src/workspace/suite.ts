@@ -315,7 +315,7 @@ export function workspaceSuite({ name, open }: WorkspaceSubject): void {
 
     it('V5 remembers beside the files', async () => {
       expect(await at.workspaces.recall(one, 'notes')).toBeNull();
-      await at.workspaces.remember(one, 'notes', { a: [1, 'x'] });
+      await at.workspaces.remember(one, 1, 'notes', { a: [1, 'x'] });
       await write('a', 'x');
       expect(await at.again().recall(one, 'notes')).toEqual({ a: [1, 'x'] });
       expect(await snapshot()).toHaveLength(1);
@@ -328,6 +328,7 @@ export function workspaceSuite({ name, open }: WorkspaceSubject): void {
       await at.workspaces.enter(one, 3);
       expect(await code(write('a', 'y', 2))).toBe('lease.lost');
       expect(await code(at.workspaces.restore(one, 2, EMPTY_TREE, blobs.open))).toBe('lease.lost');
+      expect(await code(at.workspaces.remember(one, 2, 'notes', 1))).toBe('lease.lost');
       expect(await text('a')).toBe('x');
       await write('a', 'z', 3);
       expect(await text('a')).toBe('z');

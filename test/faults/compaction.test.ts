@@ -49,7 +49,7 @@ const compactions = (h: Harness): readonly ModelRequest[] => h.requests.filter((
 const work = (h: Harness): readonly ModelRequest[] => h.requests.filter((r) => !r.isCompaction);
 /** What was read, as far as it stands in the request. */
 const pages = (request: ModelRequest | undefined): readonly string[] =>
-  results(request).map(({ text }) => JSON.parse(text) as string);
+  results(request).map(({ text }) => text);
 const bytes = (request: ModelRequest | undefined): number => JSON.stringify(request?.messages).length;
 const pastOf = (request: ModelRequest | undefined): string => {
   const [first] = request?.messages ?? [];

@@ -11,7 +11,7 @@ import type { Event } from '../../src/core/event.ts';
 import type { ModelRequest } from '../../src/core/message.ts';
 import type { Model, ModelReply } from '../../src/models/port.ts';
 import { detectCage } from '../../src/sandbox/process/confine/detect.ts';
-import { alive, unique, until } from '../../src/sandbox/process/suite.ts';
+import { alive, unique, until } from '../../src/sandbox/process/suite-kit.ts';
 import { calls, say } from '../../src/testing/harness.ts';
 import { instructions, results } from './kit.ts';
 

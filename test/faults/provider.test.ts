@@ -204,6 +204,28 @@ it('B076 a request that is refused for good is tried once each time, and adds no
   expect(instructions(h.requests[3])).toEqual(['one', 'two', 'three', 'four']);
 });
 
+it('B076 what a provider has signed and refuses is left out whole from then on, and the log keeps it', async () => {
+  const reasoning = { type: 'reasoning', text: 'hm', meta: { p: { signature: 'old key' } } } as const;
+  const text = { type: 'text', text: 'first', meta: { p: { itemId: 'rs_1' } } } as const;
+  const h = given({
+    model: (request) => {
+      const isSigned = JSON.stringify(request.messages).includes('old key');
+      if (isSigned) throw new ModelError('refused_request', 'invalid signature (400)', { retry: false });
+      return { parts: [reasoning, text], finish: 'stop', usage: say('').usage };
+    },
+  });
+  const id = await h.start('one');
+  await h.rest(id);
+  await h.tell(id, 'two');
+  expect(await events(h, id, 'turn.failed')).toMatchObject([{ turn: 2, code: 'refused_request' }]);
+  await h.tell(id, 'three');
+  expect(await responses(h, id)).toEqual(['first', 'first']);
+  const replies = h.requests.at(-1)?.messages.filter(({ role }) => role === 'assistant');
+  expect(replies).toEqual([{ role: 'assistant', parts: [{ type: 'text', text: 'first' }] }]);
+  const [completed] = await events(h, id, 'model.completed');
+  expect(completed?.parts).toEqual([reasoning, text]);
+});
+
 it('B053 a reply that announces calls and brings none is called again', async () => {
   const h = given({
     tools: [tool('never', { kind: 'blind' }, async () => ({ status: 'done', result: null }))],

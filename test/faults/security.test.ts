@@ -26,6 +26,7 @@ const OPERATIONS: Record<Exclude<keyof Sessions, NoId>, (of: Sessions, id: strin
   decide: (of, id) => of.decide(id, 'd1', 'done'),
   verify: (of, id) => of.verify(id),
   report: (of, id) => of.report(id),
+  recall: (of, id) => of.recall(id, { words: 'post it' }),
   fork: (of, id) => of.fork(id, { at: 2, key: 'k', message: 'mine now' }),
   setBudget: (of, id) => of.setBudget(id, { session: { tokens: 1 } }),
   rest: (of, id) => of.rest(id),

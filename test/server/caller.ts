@@ -20,7 +20,7 @@ type Headers = Readonly<Record<string, string>>;
 export interface Caller {
   get(path: string, headers?: Headers): Promise<Response>;
   post(path: string, body?: unknown, headers?: Headers): Promise<Response>;
-  /** The answer of a call that must succeed. */
+  /** The answer of a call that must succeed. What a GET asks for is its body here. */
   call<Id extends RouteId>(
     id: Id,
     session?: string,
@@ -48,7 +48,9 @@ export function caller(server: Handler, always: Headers = {}): Caller {
     headers: Headers = {},
   ): Promise<AnswerOf<Id>> {
     const path = pathOf(id, session);
-    return answer(id, await (ROUTES[id].method === 'GET' ? get(path, headers) : post(path, body, headers)));
+    if (ROUTES[id].method === 'POST') return answer(id, await post(path, body, headers));
+    const query = new URLSearchParams(body as Headers).toString();
+    return answer(id, await get(query === '' ? path : `${path}?${query}`, headers));
   }
   return {
     get,

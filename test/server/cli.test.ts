@@ -78,6 +78,8 @@ describe('help and usage', () => {
     [['budget', 'last', 'euros=5']],
     [['budget', 'last', 'usd=-5']],
     [['start', 'x', '--budget', 'usd']],
+    [['recall', 'last', '--kind', 'rumour']],
+    [['recall', 'last', '--id', '#2', 'words']],
   ])('wrong usage is exit code 2 and says what is right: %j', async (args) => {
     const ran = await run(...args, '--json');
     expect(ran.code).toBe(2);
@@ -317,6 +319,17 @@ describe('the other verbs', () => {
       0,
       expect.stringMatching(/✓ the log: \d+ events, 0 violations/),
     ]);
+  });
+
+  test('recall finds by words, lists by kind, and gives the original by its id', async () => {
+    const id = await rested('pay');
+    expect((await run('recall', id, 'test', 'bank')).stdout).toMatch(
+      /#\d+ (call|note|decision), \S+Z\n.*bank/,
+    );
+    const original = JSON.parse((await run('recall', id, '--id', '#2', '--json')).stdout);
+    expect(original).toMatchObject({ by: 'id', passages: [{ id: '#2', text: 'pay', offset: 0, length: 3 }] });
+    expect((await run('recall', id, '--kind', 'message')).stdout).toMatch(/^#2 message, \S+Z pay\n$/);
+    expect((await run('recall', id, '--id', '#999')).code).toBe(4);
   });
 
   test('pause, resume, interrupt, stop, reopen', async () => {

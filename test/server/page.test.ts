@@ -113,6 +113,23 @@ describe('against a world at hand', () => {
     listening = await listen({ fetch, port: 0, hasTokens: tokens !== '' });
   };
 
+  test('what was said is recalled by its words, and its original is a press away', async () => {
+    await serve();
+    const { session } = await outlast.start({ message: 'say hello to INV-2031-0042', persist: true });
+    await page.goto(`${listening.url}/#/${session}`);
+    await page.locator('.session[data-phase="awaiting_input"]').waitFor();
+    await page.getByLabel('Recall words').fill('what of INV-2031-0042?');
+    await page.getByLabel('Recall words').press('Enter');
+    await page.locator('.recalled [data-id="#2"]').getByText('say hello to INV-2031-0042').waitFor();
+    await page.getByRole('button', { name: '#2', exact: true }).click();
+    await page.locator('.recalled h2').getByText('#2').waitFor();
+    expect(await page.locator('.recalled pre').allTextContents()).toEqual(['say hello to INV-2031-0042']);
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByLabel('Recall words').fill('zebra');
+    await page.getByLabel('Recall words').press('Enter');
+    await page.getByText('Nothing in its log has these words.').waitFor();
+  });
+
   test('a question is answered with a button, and seen as answered', async () => {
     await serve();
     const { session } = await outlast.start({ message: 'pay', persist: true });

@@ -130,7 +130,8 @@ it('an image of another session opens nowhere else', async () => {
 });
 
 it('old images make room for new ones, and are named; the beginning of the request stays for long', async () => {
-  const h = given();
+  // Each image is reckoned with much: nothing is to be compacted meanwhile.
+  const h = given({ limits: { windowTokens: 400_000, contextTokens: 200_000 } });
   const id = await h.start('first', { images: [png(0)] });
   await h.rest(id);
   for (let n = 1; n <= 24; n++) await show(h, id, `look ${n}`, png(n));

@@ -24,6 +24,7 @@ export const nothing: Context = {
   calls: 0,
   calledAt: null,
   resumeAt: 0,
+  plainTo: 0,
   ends: [],
 };
 

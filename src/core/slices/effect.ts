@@ -9,7 +9,6 @@
  *     approval any more.
  */
 
-import type { Json } from '../../lib/json.ts';
 import { type Evidence, type Outcome, writes } from '../capability.ts';
 import type { EventOf, Stamp } from '../event.ts';
 import type { EffectId } from '../ids.ts';
@@ -247,21 +246,17 @@ export function doneOutside(s: State, which: (effect: Effect) => boolean): strin
 export function resultOf(effect: Effect): CallResult {
   const { outcome } = effect;
   if (!outcome) return { status: 'unknown', text: `The outcome of ${effect.id} is unknown.` };
-  const text = outcome.status === 'done' ? inText(effect, outcome.result) : outcomeInWords(outcome);
+  const text = outcomeInWords(outcome);
   const how = effect.evidence ? ` (${effect.evidence.note})` : '';
   if (effect.status !== 'left') return { status: outcome.status, text: text + how };
   return { status: effect.dispatch === null ? 'interrupted' : 'unknown', text };
 }
 
-/** An outcome as people, models and `recall` read it. */
+/** An outcome as people, models and `recall` read it. Text stands as it is, line by line; anything else as JSON. */
 export function outcomeInWords(outcome: Closing): string {
   if (outcome.status === 'failed') return `${outcome.message} [${outcome.code}]`;
-  return JSON.stringify(outcome.result);
+  return typeof outcome.result === 'string' ? outcome.result : JSON.stringify(outcome.result);
 }
-
-/** What was recalled, and what a tool says of files, is shown as it is: line by line, as a model reads it. */
-const inText = ({ tool, files }: Effect, result: Json): string =>
-  typeof result === 'string' && (tool === RECALL || files !== undefined) ? result : JSON.stringify(result);
 
 // ── details ────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -171,12 +171,7 @@ export function surfaced(s: State, e: EventOf<'response.surfaced'>): State {
 }
 
 export function failed(s: State, e: EventOf<'turn.failed'>): State {
-  const closed = closeTurn(
-    e.code === 'refused_request' ? withholdFiles(s, e.turn) : s,
-    'failed',
-    e.reason,
-    e,
-  );
+  const closed = closeTurn(e.code === 'refused_request' ? withhold(s, e.turn) : s, 'failed', e.reason, e);
   // What a provider did is no business of the model; a history that it refuses must not grow with each refusal.
   return e.code.startsWith('limit.') || e.code === 'breaker.tripped'
     ? note(closed, `The turn ended without a response: ${e.reason}`, e.at)
@@ -185,11 +180,13 @@ export function failed(s: State, e: EventOf<'turn.failed'>): State {
 
 /**
  * A request that a provider refuses is refused again for as long as it holds the same: files are what can be left out of
- * it. Those of the turn are the likely ones; when it has none, it is all that are still shown.
+ * it first. Those of the turn are the likely ones; when it has none, it is all that are still shown. Then it is reasoning
+ * and what providers attach to parts: signatures and ids that they do not know any more.
  */
-function withholdFiles(s: State, turn: number): State {
+function withhold(s: State, turn: number): State {
   const shown = s.transcript.filter(hasFiles).map((item) => item.turn);
   const turns = new Set(shown.filter((number) => !s.withheld.includes(number)));
+  if (turns.size === 0) return { ...s, context: { ...s.context, plainTo: turn } };
   return { ...s, withheld: [...s.withheld, ...(turns.has(turn) ? [turn] : turns)] };
 }
 

@@ -119,14 +119,12 @@ class Session {
   request() {
     const effect = { id: 'e1', tool: 'fetch', args: {}, status: 'unknown' };
     const state = {
+      ...initialState,
       at: NOW,
-      turn: null,
-      ...{ contract: { limits: DEFAULT_LIMITS }, context: initialState.context },
       transcript: this.transcript,
       lifetime: { epoch: 1 },
       heap: { live: this.guest.live().map((object) => ({ ...object, cell: 'c1' })), generation: 1 },
       effects: { open: this.unknown.map((target) => ({ ...effect, target })) },
-      ...{ withheld: [], decisions: [], timers: [], loss: null, workspace: initialState.workspace },
     } as unknown as State;
     return buildRequest(state, { tools: registry([]).specs, briefing: this.#briefing }) as ModelRequest;
   }

@@ -23,7 +23,7 @@ export interface HostOptions {
   readonly abilities: Processes['abilities'];
   readonly says: string;
   /** What is the same for all sessions. */
-  readonly settings: Pick<Settings, 'cage' | 'shown' | 'path' | 'limits' | 'holdMs'>;
+  readonly settings: Pick<Settings, 'cage' | 'shown' | 'path' | 'python' | 'limits' | 'holdMs'>;
   /** Whether a session is still held under this epoch, by this worker. */
   readonly isHeld: (session: string, epoch: number) => Promise<boolean>;
   readonly report: (line: string, cause?: unknown) => void;
@@ -215,6 +215,9 @@ function boxOf(attached: Attached): ProcessBox {
   return {
     run: (command: Command, signal) =>
       calledOff(command.reference, signal, connection.ask(attached.epoch, { op: 'run', command })),
+    cell: (cell, signal) =>
+      calledOff(cell.reference, signal, connection.ask(attached.epoch, { op: 'cell', cell })),
+    park: (mayLose) => connection.ask(attached.epoch, { op: 'park', mayLose }),
     find: (reference, signal) =>
       calledOff(reference, signal, connection.ask(attached.epoch, { op: 'find', reference })),
     jobs: () => connection.ask(attached.epoch, { op: 'jobs' }),

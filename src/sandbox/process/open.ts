@@ -62,7 +62,7 @@ export function processesIn(cage: CageSpec, python: Python | null, options: Proc
     python: python?.version ?? null,
   };
   const settings = {
-    ...{ cage, shown: isConfined ? shownOf(python) : [], path, holdMs },
+    ...{ cage, shown: isConfined ? shownOf(python) : [], path, python: python?.program ?? null, holdMs },
     limits: { ...PROCESS_LIMITS, ...limits },
   };
   const says = saysOf(abilities);

@@ -99,9 +99,68 @@ export interface Report {
   readonly isAlive: boolean;
 }
 
+/** A piece of Python for the kernel. */
+export interface Cell {
+  /** C1. */
+  readonly reference: string;
+  /** What it is called: the names that it binds are known by it. */
+  readonly cell: string;
+  readonly code: string;
+  readonly timeoutMs: number;
+}
+
+export interface LiveName {
+  readonly name: string;
+  readonly type: string;
+  readonly size: number | null;
+  /** The cell that last bound it. */
+  readonly cell: string;
+}
+
+/** A name that could not be brought back. */
+export interface LostName extends LiveName {
+  readonly why: string;
+  /** The code of its cell. */
+  readonly code: string;
+}
+
+export interface Table {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  /** Rows and columns that there are. */
+  readonly of: readonly [rows: number, columns: number];
+}
+
+/** What a cell gave. */
+export interface CellResult {
+  /** Whether the code was run. Not, where names are gone since the cell before: first it is told which. */
+  readonly ran: boolean;
+  readonly value?: string;
+  readonly table?: Table;
+  readonly error?: string;
+  /** PNG files, as paths inside. */
+  readonly plots: readonly string[];
+  /** Another kernel is another generation. */
+  readonly generation: number;
+  readonly live: readonly LiveName[];
+  /** Gone since the cell before this one, or with it. */
+  readonly lost: readonly LostName[];
+  /** Brought back by value into a new kernel. */
+  readonly restored: readonly string[];
+}
+
+export interface CellReport extends Report {
+  readonly result: CellResult | null;
+}
+
+/** What becomes of a kernel that is to be parked: its memory given up, or what could not be kept without it. */
+export type Parked =
+  | { readonly status: 'parked'; readonly kept: readonly string[] }
+  | { readonly status: 'kept'; readonly unsaved: readonly LostName[] };
+
 /** What stands under a reference. */
 export type Found =
-  | { readonly status: 'known'; readonly report: Report }
+  | { readonly status: 'known'; readonly report: Report | CellReport }
   /** It never came, and cannot come any more. */
   | { readonly status: 'absent' }
   /** The sandbox is gone and with it everything that could say. */
@@ -110,6 +169,10 @@ export type Found =
 export interface ProcessBox {
   /** Runs a command to its end, or until it is in the background. Called off, it ends the command and says so. */
   run(command: Command, signal: AbortSignal): Promise<Report>;
+  /** Runs a cell in the kernel of the session, which is started for the first one. Called off, it is interrupted. */
+  cell(cell: Cell, signal: AbortSignal): Promise<CellReport>;
+  /** Gives up the kernel, its values kept on the disk. One with names that cannot be kept stays, unless they may go. */
+  park(mayLose: boolean): Promise<Parked>;
   /** Looks for a reference without running anything; waits for a foreground command that still runs. */
   find(reference: string, signal: AbortSignal): Promise<Found>;
   /** Everything that has processes, oldest first. */

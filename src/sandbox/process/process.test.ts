@@ -15,15 +15,20 @@ beforeAll(() => {
 
 const python = await findPython();
 
+const OPEN = {
+  walls: 'there are none',
+  bounds: 'without a cgroup nobody can tell its processes from others',
+};
+
 for (const confinement of ['bubblewrap', 'namespaces', 'none'] as const) {
   const detected = await detectCage(confinement);
   processSuite({
     name: confinement,
     missing: detected.found ? null : detected.why.join('; '),
-    skips:
-      confinement === 'none'
-        ? { walls: 'there are none', bounds: 'without a cgroup nobody can tell its processes from others' }
-        : {},
+    skips: {
+      ...(confinement === 'none' ? OPEN : {}),
+      ...(python === null ? { python: 'no CPython was found' } : {}),
+    },
     async open(limits = {}) {
       const dataDir = mkdtempSync(join(tmpdir(), 'outlast-process-'));
       const workspace = join(dataDir, 'workspace');

@@ -3,10 +3,10 @@
  * states and never for a duration, and at its end looks whether a process is left.
  */
 
-import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../lib/clock.ts';
 import type { Command, ProcessBox, Processes, ProcessLimits, Report } from './port.ts';
+import { kernelSuite } from './suite-kernel.ts';
+import { alive, command, unique, until } from './suite-kit.ts';
 
 export interface OpenedSubject {
   readonly processes: Processes;
@@ -28,47 +28,12 @@ export interface ProcessSubject {
     readonly walls?: string;
     /** Bounds of memory and processes. */
     readonly bounds?: string;
+    /** Cells of Python. */
+    readonly python?: string;
   };
 }
 
 const SESSION = 's-suite';
-let references = 0;
-
-/** A command line that nobody else has: it is found by it in the list of processes. */
-export const unique = (): string => `sleep 8${process.pid}${++references}.5`;
-
-/** Processes of the machine whose command line has this in it. */
-export function alive(text: string): readonly number[] {
-  return readdirSync('/proc').flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
-    try {
-      const line = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
-      return line === text ? [Number(name)] : [];
-    } catch {
-      return [];
-    }
-  });
-}
-
-export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let tries = 0; tries < 2_500; tries++) {
-    if (await condition()) return;
-    await systemClock.sleep(10);
-  }
-  throw new Error(`never: ${what}`);
-}
-
-export const command = (text: string, more: Partial<Command> = {}): Command => ({
-  reference: `r${++references}`,
-  command: text,
-  cwd: '.',
-  timeoutMs: 20_000,
-  background: false,
-  input: null,
-  pty: false,
-  ...more,
-});
-
 const allOf = ({ output }: Report): string => output.head + output.tail;
 
 export function processSuite({ name, open, missing = null, skips = {} }: ProcessSubject): void {
@@ -302,6 +267,10 @@ export function processSuite({ name, open, missing = null, skips = {} }: Process
       expect(allOf(await newer.run(command('ls'), never))).not.toContain('late');
       await next.end(SESSION);
       await next.close();
+    });
+
+    describe.skipIf(skips.python)('kernel', () => {
+      kernelSuite(SESSION, () => ({ ...opened, box }));
     });
   });
 }

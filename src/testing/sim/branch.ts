@@ -23,7 +23,9 @@ import type { World } from './world.ts';
 /** What is said to a fork. */
 export const FORKED = 'pay for the fork';
 const PAYMENT = 'fork';
-const SAID = ['forked', 'pay: done', 'code: done'].join('\n');
+const SAID = ['forked', 'pay: done', 'code: done', 'recall: done'].join('\n');
+/** In what it recalls: what was said to it, and to no other. */
+const ITS_OWN = new RegExp(`#\\d+ message, .*\\n${FORKED}\\n`);
 
 /** The model of a scenario, which knows what to do in a fork. */
 export const forkable =
@@ -32,8 +34,17 @@ export const forkable =
     const said = request.messages.findLastIndex((m) => m.role === 'user' && m.text === FORKED);
     if (said < 0) return reply(request);
     const results = request.messages.slice(said).flatMap((m) => (m.role === 'tool' ? m.results : []));
-    if (results.length === 0) return calls(['pay', { what: PAYMENT }], ['code', { source: "'alive'" }]);
-    return say(['forked', ...results.map(({ tool, status }) => `${tool}: ${status}`)].join('\n'));
+    if (results.length === 0) {
+      return calls(
+        ['pay', { what: PAYMENT }],
+        ['code', { source: "'alive'" }],
+        ['recall', { words: FORKED }],
+      );
+    }
+    const came = results.map(({ tool, status, text }) =>
+      tool === 'recall' && !ITS_OWN.test(text) ? 'recall: of another' : `${tool}: ${status}`,
+    );
+    return say(['forked', ...came].join('\n'));
   };
 
 /** Another client forks the session as it stands in the store. */

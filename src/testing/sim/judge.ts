@@ -2,6 +2,8 @@
 
 import { phase } from '../../core/phase.ts';
 import type { State } from '../../core/state.ts';
+import { digestOfTree, EMPTY_TREE, entryAt, type Tree } from '../../core/tree.ts';
+import { sha256 } from '../../lib/digest.ts';
 import type { OwnerBudget } from '../../store/port.ts';
 import { ONE_CALL } from './reply.ts';
 import type { Scenario } from './scenario.ts';
@@ -19,8 +21,9 @@ export function judgeLedger({ effects }: State, world: World): readonly string[]
     .map(
       ({ service, reference }) => `the books of ${service} have ${reference}, the ledger does not know it`,
     );
-  const untrue = effects.closed.flatMap(({ id, tool, capability, status }) => {
-    if (capability.kind === 'read' || status === 'withdrawn') return [];
+  const untrue = effects.closed.flatMap(({ id, tool, capability, status, files }) => {
+    // What was done to files stands in no book: the folder itself is looked at.
+    if (capability.kind === 'read' || status === 'withdrawn' || files) return [];
     const stands = world.books.some(
       ({ service, reference }) => service === tool && reference.endsWith(`.${id}`),
     );
@@ -78,6 +81,7 @@ export function essence(s: State): unknown {
     timers: s.timers.length,
     live: s.heap.live.map(({ name, type, size }) => `${name}: ${type} ${size}`),
     generation: s.heap.generation,
+    files: s.workspace.tree?.digest ?? null,
   };
 }
 
@@ -87,6 +91,25 @@ const said = ({ context, transcript }: State): readonly string[] =>
     ...(context.past?.instructions ?? []).map(({ text }) => text),
     ...transcript.flatMap((item) => (item.kind === 'message' ? [item.message.text] : [])),
   ].map((text) => text.slice(0, 60));
+
+/** The folder at rest against the log, and against what must stand there. */
+export function judgeFiles(
+  { files }: Scenario,
+  { workspace }: State,
+  stands: Tree,
+): { readonly untrue: readonly string[]; readonly lost: readonly string[] } {
+  // Of a session that never had a file nobody looks at the folder.
+  const isUnused = workspace.tree === null && workspace.parked;
+  const isAs = isUnused || digestOfTree(stands) === (workspace.tree?.digest ?? digestOfTree(EMPTY_TREE));
+  const wanted = Object.entries(files ?? {}).flatMap(([path, said]) => {
+    const [mode = '', ...words] = said.split(' ');
+    const entry = entryAt(stands, path);
+    const isIt =
+      entry?.kind === 'file' && entry.mode.toString(8) === mode && entry.digest === sha256(words.join(' '));
+    return isIt ? [] : [`the file ${path} is not "${said}"`];
+  });
+  return { untrue: isAs ? [] : ['at rest the folder is not what the log says'], lost: wanted };
+}
 
 /** Whether the last response says what it is to say. */
 export function untrueEnd({ says }: Scenario, { lastTurn }: State): readonly string[] {

@@ -11,8 +11,10 @@ import type { Edit } from './patch-hook.ts';
 import { APPROVAL_PATCHES } from './patches/approvals.ts';
 import { CONTEXT_PATCHES } from './patches/contexts.ts';
 import { EFFECT_PATCHES } from './patches/effects.ts';
+import { FILE_PATCHES } from './patches/files.ts';
 import { FORK_PATCHES } from './patches/forks.ts';
 import { HOLDER_PATCHES } from './patches/holders.ts';
+import { PAST_PATCHES } from './patches/past.ts';
 import { SPENT_PATCHES } from './patches/spent.ts';
 import { TOLD_PATCHES } from './patches/told.ts';
 import { WORK_PATCHES } from './patches/work.ts';
@@ -32,4 +34,6 @@ export const PATCHES: readonly Patch[] = [
   ...WORK_PATCHES,
   ...FORK_PATCHES,
   ...CONTEXT_PATCHES,
+  ...PAST_PATCHES,
+  ...FILE_PATCHES,
 ];

@@ -54,6 +54,7 @@ export class Person {
     const { session } = watch;
     if (!session) throw new Error('a scenario begins with start');
     if (act.do === 'fork') return this.fork(api, session, key);
+    if (act.do === 'edit' || act.do === 'lose') return this.atTheMachine(session, act);
     await say(api, session, act, key).catch((error: unknown) => {
       // Somebody else has stopped it, or ended the turn; then there is nothing to say to it.
       const isRefused = error instanceof OutlastError && error.action !== 'retry';
@@ -108,6 +109,12 @@ export class Person {
     await this.rest(api, branch.session);
   }
 
+  private atTheMachine(session: SessionId, { do: what, path = '', text = '', mode }: Act): void {
+    const { hands } = this.options.world.workspaces;
+    if (what === 'lose') hands.lose(session);
+    else hands.put(session, path, text, mode);
+  }
+
   private async fork(api: Outlast, id: SessionId, key: string): Promise<void> {
     const { watch, world } = this.options;
     const { session, seq } = await api.fork(id, { key, message: FORKED });
@@ -132,9 +139,12 @@ async function say(api: Outlast, id: SessionId, act: Act, key: string): Promise<
   else if (act.do === 'raise') {
     const { whose, budget = {} } = act;
     await (whose === 'owner' ? api.setOwnerBudget(budget) : api.setBudget(id, { session: budget }));
-  } else if (act.do !== 'rest' && act.do !== 'start' && act.do !== 'wait' && act.do !== 'fork')
-    await api[act.do](id);
+  } else if (isCall(act.do)) await api[act.do](id);
 }
+
+type Call = 'stop' | 'reopen' | 'interrupt' | 'pause' | 'resume';
+const CALLS: ReadonlySet<string> = new Set<Call>(['stop', 'reopen', 'interrupt', 'pause', 'resume']);
+const isCall = (what: Act['do']): what is Call => CALLS.has(what);
 
 /** A client does what an error tells it to do: it tries again, under the same key. */
 export async function patiently(clock: Clock, work: () => Promise<void>): Promise<void> {

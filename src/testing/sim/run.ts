@@ -198,7 +198,7 @@ class Simulation {
     const { mutation = {}, sandbox } = this.options;
     const bell = localBell();
     if (current === this.lives[0]) this.bell = bell;
-    const tools = outside.tools().map((tool) => {
+    const tools = [...outside.tools(), ...(scenario.tools ?? [])].map((tool) => {
       const port = current.port(tool.spec.name, mutation.tool?.(tool) ?? tool);
       return heeded(current, port, () => clock.monotonic(), watch.heard);
     });

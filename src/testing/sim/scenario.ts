@@ -8,6 +8,7 @@ import type { Limits } from '../../core/event.ts';
 import type { ModelRequest, When } from '../../core/message.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { ModelReply, Prices } from '../../models/port.ts';
+import type { Tool } from '../../tools/port.ts';
 import type { Mode } from './modes.ts';
 import type { World } from './world.ts';
 
@@ -27,11 +28,17 @@ export interface Act {
     | 'rest'
     | 'wait'
     | 'fork'
-    | 'raise';
+    | 'raise'
+    /** Somebody is at the machine: a file is changed, or the whole folder gone. */
+    | 'edit'
+    | 'lose';
   /** Leaves open what is asked, for now. */
   readonly leavesOpen?: true;
   readonly text?: string;
   readonly when?: When;
+  /** Of `edit`. */
+  readonly path?: string;
+  readonly mode?: number;
   /** Of `wait`: how long nobody comes. */
   readonly ms?: number;
   /** Of `start`: what the session may use. Of `raise`: what it, or its owner, may use from here on. */
@@ -47,6 +54,10 @@ export interface Scenario {
   readonly reply: (request: ModelRequest) => ModelReply;
   /** `service: what` → how often it must stand in the books. */
   readonly wanted: Readonly<Record<string, number>>;
+  /** On top of those of the world. */
+  readonly tools?: readonly Tool[];
+  /** What must stand in the folder at the end: by path, the mode and the text. */
+  readonly files?: Readonly<Record<string, string>>;
   readonly prepare?: (world: World) => void;
   /** The disk gives out an image in place of another (`rot.ts`). */
   readonly rots?: true;

@@ -4,7 +4,17 @@ import type { Scenario } from './scenario.ts';
 import { BUDGETS } from './scenarios/budgets.ts';
 import { CONTEXTS } from './scenarios/contexts.ts';
 import { EFFECTS } from './scenarios/effects.ts';
+import { FILES } from './scenarios/files.ts';
 import { HEAPS } from './scenarios/heaps.ts';
+import { PAST } from './scenarios/past.ts';
 import { PEOPLE } from './scenarios/people.ts';
 
-export const SCENARIOS: readonly Scenario[] = [...EFFECTS, ...PEOPLE, ...HEAPS, ...BUDGETS, ...CONTEXTS];
+export const SCENARIOS: readonly Scenario[] = [
+  ...EFFECTS,
+  ...PEOPLE,
+  ...HEAPS,
+  ...FILES,
+  ...BUDGETS,
+  ...CONTEXTS,
+  ...PAST,
+];

@@ -11,7 +11,7 @@ import type { Store } from '../../store/port.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
 import { type Branch, seenBy } from './branch.ts';
 import { askedInVain, type Heard } from './heard.ts';
-import { judgeBooks, judgeLedger, judgeMoney, untrueEnd, waitsInVain } from './judge.ts';
+import { judgeBooks, judgeFiles, judgeLedger, judgeMoney, untrueEnd, waitsInVain } from './judge.ts';
 import type { Scenario } from './scenario.ts';
 import type { Verdict } from './verdict.ts';
 import { Witness } from './witness.ts';
@@ -65,13 +65,17 @@ export class Watch {
     const { branch, witness, session, events } = this;
     const wanted = { ...scenario.wanted, ...(branch?.isSpokenTo ? branch.wanted : {}) };
     const { duplicates, lost } = judgeBooks(wanted, world);
+    const files = session
+      ? judgeFiles(scenario, witness.state, world.workspaces.hands.tree(session))
+      : { untrue: [], lost: [] };
     const fork = branch && session ? await branch.findings(session, store) : null;
     return {
       duplicates,
-      lost: changesCourse ? [] : lost,
+      lost: changesCourse ? [] : [...lost, ...files.lost],
       untrue: [
         ...witness.untrue,
         ...judgeLedger(witness.state, this.own),
+        ...files.untrue,
         ...(changesCourse ? [] : untrueEnd(scenario, witness.state)),
         ...(fork?.untrue ?? []),
       ],

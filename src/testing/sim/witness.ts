@@ -157,7 +157,8 @@ export class Witness {
 
   private ledgerSays(id: string, status: string, seq: number): void {
     const effect = [...this.folded.effects.closed, ...this.folded.effects.open].find((e) => e.id === id);
-    if (!effect || effect.capability.kind === 'read') return;
+    // What was done to files stands in no book.
+    if (!effect || effect.files || effect.capability.kind === 'read') return;
     const stands = this.world.books.some((e) => e.service === effect.tool && e.reference.endsWith(`.${id}`));
     const wrong = (status === 'done' && !stands) || ((status === 'failed' || status === 'absent') && stands);
     if (wrong)

@@ -17,6 +17,8 @@ export interface Room {
   readonly workspace: string;
   /** On the host; inside it is `/tmp`. */
   readonly scratch: string;
+  /** On the host, empty, and not to be seen inside: a place to put a root together. */
+  readonly root: string;
   /** On the host; inside it is `/outputs`, read-only. */
   readonly outputs: string;
   /** Files that stand in for those of the machine: path inside, path on the host. */

@@ -74,11 +74,14 @@ async function specOf(name: 'bubblewrap' | 'namespaces'): Promise<CageSpec | nul
 async function tried(cage: Cage): Promise<string | null> {
   const dir = mkdtempSync(join(tmpdir(), 'outlast-try-'));
   try {
-    const [workspace, scratch, outputs] = ['workspace', 'scratch', 'outputs'].map((name) => join(dir, name));
-    for (const folder of [workspace, scratch, outputs]) mkdirSync(folder as string, { mode: 0o700 });
+    const folder = (name: string): string => {
+      mkdirSync(join(dir, name), { mode: 0o700 });
+      return join(dir, name);
+    };
     const room = {
       ...{ shown: shownOf(null), files: [], env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' } },
-      ...{ workspace: workspace as string, scratch: scratch as string, outputs: outputs as string },
+      ...{ workspace: folder('workspace'), scratch: folder('scratch') },
+      ...{ outputs: folder('outputs'), root: folder('root') },
     };
     const proof = `[ "$(id -u)" = ${NOBODY} ] && [ ! -e ${dir} ] && (: > proof) && ! (: > /usr/proof) && echo proven`;
     const inmate = { argv: ['/bin/sh', '-c', `{ ${proof}; } 2>/dev/null`], cwd: WORKSPACE, pty: false };

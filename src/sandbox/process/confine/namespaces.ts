@@ -24,10 +24,9 @@ export const namespaces: Cage = {
 function script(room: Room, cwd: string): string {
   return `
 set -e
-exec 5<&0
+exec 9<&0
 hostname outlast 2>/dev/null || true
-R=${quoted(room.scratch)}/.root
-mkdir -p "$R"
+R=${quoted(room.root)}
 mount -t tmpfs -o mode=755,size=16m,nosuid,nodev tmpfs "$R"
 see() { if [ -d "$1" ]; then mkdir -p "$R$2"; else mkdir -p "$R\${2%/*}"; : > "$R$2"; fi; mount --rbind "$1" "$R$2"; }
 read_only() { mount -o remount,bind,ro,nosuid "$R$1"; }
@@ -61,10 +60,10 @@ unshare --user --map-user=${NOBODY} --map-group=${NOBODY} \\
   setpriv --no-new-privs --bounding-set=-all --inh-caps=-all \\
   env -i ${Object.entries(room.env)
     .map(([name, value]) => quoted(`${name}=${value}`))
-    .join(' ')} "$@" <&5 3>&- 4>&- 5<&- &
+    .join(' ')} "$@" <&9 3>&- 4>&- 9<&- &
 wait $!
 echo "{\\"exit-code\\":$?}" >&3
-exec 3>&- 5<&- >/dev/null 2>&1
+exec 3>&- 5>&- 9<&- >/dev/null 2>&1
 while set -- /proc/[0-9]*; [ $# -gt 1 ]; do sleep 0.2 4>&-; done
 `;
 }

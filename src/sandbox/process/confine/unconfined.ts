@@ -18,8 +18,8 @@ export const unconfined: Cage = {
 const SCRIPT = `
 cd "$1" || { echo '{"exit-code":1}' >&3; exit 1; }
 shift
-exec 5<&0
-"$@" <&5 3>&- 5<&- &
+exec 9<&0
+"$@" <&9 3>&- 9<&- &
 wait $!
 echo "{\\"exit-code\\":$?}" >&3
 `;

@@ -6,17 +6,14 @@
  *     background, holds nobody up.
  */
 
-import { closeSync, openSync, writeSync } from 'node:fs';
 import { systemClock } from '../../../lib/clock.ts';
 import { EXCERPT_BYTES, excerptOf } from '../excerpt.ts';
 import type { Held } from '../limits.ts';
 import type { Command, Ending, Report } from '../port.ts';
 import type { Caged } from './caged.ts';
 import type { End, Entry } from './journal.ts';
+import { drained, Spool } from './spool.ts';
 
-/** What is in the pipe when a command ends is read within this; what comes later belongs to the background. */
-const DRAIN_MS = 250;
-const QUIET_MS = 10;
 const LEFT_MS = 150;
 
 export interface Outputs {
@@ -35,8 +32,7 @@ export class Job {
   private end: End | null = null;
   private isGone = false;
   private cause: Ending | null = null;
-  private bytes = 0;
-  private isClosed = false;
+  private readonly spool: Spool;
 
   constructor(
     entry: Omit<Entry, 'end'>,
@@ -50,7 +46,10 @@ export class Job {
     this.caged = caged;
     this.outputs = outputs;
     this.isBackground = command.background;
-    this.spool(mostBytes);
+    this.spool = new Spool(outputs.path, mostBytes, () => this.kill('output'));
+    caged.output.on('data', (data: Buffer) => this.spool.write(data));
+    caged.output.on('close', () => this.spool.close());
+    caged.output.on('error', () => this.spool.close());
     if (caged.stdin) this.feed(command);
     const before = held.outOfMemory();
     const over = new AbortController();
@@ -61,7 +60,7 @@ export class Job {
     this.ended = caged.ended.then(async (exitCode) => {
       over.abort();
       const ms = Math.round(systemClock.monotonic() - started);
-      await this.drain();
+      await drained(this.spool);
       // Whether anything is left is asked right away: the end of what is not is given its moment.
       await Promise.race([caged.gone, systemClock.sleep(LEFT_MS)]);
       const cause = this.cause ?? (exitCode === 137 && held.outOfMemory() > before ? 'memory' : 'exit');
@@ -110,35 +109,5 @@ export class Job {
     stdin?.on('error', () => {});
     if (input !== null) stdin?.write(input);
     if (!pty) stdin?.end();
-  }
-
-  private spool(mostBytes: number): void {
-    const file = openSync(this.outputs.path, 'w', 0o600);
-    const { output } = this.caged;
-    output.on('data', (data: Buffer) => {
-      if (this.isClosed) return;
-      const room = mostBytes - this.bytes;
-      const kept = data.subarray(0, Math.max(0, room));
-      for (let at = 0; at < kept.length; ) at += writeSync(file, kept, at);
-      this.bytes += data.length;
-      if (data.length > room) this.kill('output');
-    });
-    const close = (): void => {
-      if (this.isClosed) return;
-      this.isClosed = true;
-      closeSync(file);
-    };
-    output.on('close', close);
-    output.on('error', close);
-  }
-
-  /** B1. */
-  private async drain(): Promise<void> {
-    const deadline = systemClock.monotonic() + DRAIN_MS;
-    for (let before = -1; !this.isClosed && before !== this.bytes; ) {
-      before = this.bytes;
-      await systemClock.sleep(QUIET_MS);
-      if (systemClock.monotonic() > deadline) return;
-    }
   }
 }

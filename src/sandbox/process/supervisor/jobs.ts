@@ -8,8 +8,8 @@ import { excerptOf } from '../excerpt.ts';
 import type { Held } from '../limits.ts';
 import type { Command, Ending, Found, ProcessLimits, Report } from '../port.ts';
 import { startCaged } from './caged.ts';
-import { Job } from './job.ts';
-import { type Entry, openJournal, readJournal } from './journal.ts';
+import { Job, type Outputs } from './job.ts';
+import { type End, type Entry, openJournal, readJournal } from './journal.ts';
 import { files, type Settings } from './settings.ts';
 
 export class Jobs {
@@ -100,11 +100,28 @@ export class Jobs {
     await Promise.all(alive.map(({ caged, ended }) => Promise.all([caged.gone, ended])));
   }
 
-  private start(command: Command): Job {
-    const { reference, command: text } = command;
+  /** A reference that is in the journal from here on, and where its output goes. */
+  accept(reference: string, text: string): { readonly entry: Omit<Entry, 'end'>; readonly outputs: Outputs } {
     const name = `j${++this.count}`;
     const entry = { reference, job: name, command: text, startedAt: systemClock.now() };
     this.journal.accept(entry);
+    return { entry, outputs: { path: join(this.outputs, name), name: `${OUTPUTS}/${name}` } };
+  }
+
+  settle(reference: string, end: End): void {
+    this.journal.end(reference, end);
+  }
+
+  /** What a supervisor before this one knew of a reference. */
+  before(reference: string): Report | undefined {
+    const entry = this.former.get(reference);
+    return entry && formerReport(entry, this.outputs);
+  }
+
+  private start(command: Command): Job {
+    const { reference, command: text } = command;
+    const { entry, outputs } = this.accept(reference, text);
+    const name = entry.job;
     const inmate = {
       argv: command.pty ? ['script', '-qefc', text, '/dev/null'] : [shell(), '-c', text],
       cwd:
@@ -119,10 +136,9 @@ export class Jobs {
       hasInput,
       mark: `${this.session}.${name}`,
     });
-    const outputs = { path: join(this.outputs, name), name: `${OUTPUTS}/${name}` };
     const job = new Job(entry, command, caged, outputs, this.held, this.limits.outputMb * 2 ** 20);
     this.jobs.set(reference, job);
-    job.ended.then((end) => this.journal.end(reference, end));
+    job.ended.then((end) => this.settle(reference, end));
     return job;
   }
 }

@@ -17,6 +17,8 @@ import { systemClock } from '../../../lib/clock.ts';
 import type { Room } from '../confine/cage.ts';
 import { cageOf } from '../confine/detect.ts';
 import { held as hold } from '../limits.ts';
+import type { Ending } from '../port.ts';
+import { Cells } from './cells.ts';
 import { Holder } from './holder.ts';
 import { Jobs } from './jobs.ts';
 import { onLines, toLine } from './lines.ts';
@@ -36,14 +38,15 @@ const held = hold(limits, `outlast-${settings.session}-${settings.epoch}`);
 const room = roomOf(settings);
 const holder = new Holder(dir, settings.holdMs);
 const jobs = new Jobs(settings, cage, held, room);
+const cells = new Cells({ ...settings, cage, held, room }, jobs);
 
 if (!holder.admit(settings.epoch)) fail('a newer holder has been here');
 listen();
 const isHeld = held.isWhole || cage.name === 'none';
 const folders = [settings.workspace, room.scratch, room.outputs];
-const isBusy = (): boolean => jobs.alive().length > 0;
-void watch({ folders, limits, isHeld, isBusy, end: (cause) => jobs.killAll(cause) }, ending.signal);
-void holder.lapse(ending.signal).then(() => end());
+const isBusy = (): boolean => jobs.alive().length > 0 || cells.hasLive;
+void watch({ folders, limits, isHeld, isBusy, end: endWhatIsOver }, ending.signal);
+void holder.lapse(ending.signal).then(lapsed);
 void endIdle();
 
 /** S4. */
@@ -52,13 +55,29 @@ async function endIdle(): Promise<void> {
     await systemClock.sleep(IDLE_MS / 10, ending.signal);
     if (ending.signal.aborted) return;
   }
-  await end();
+  await cells.park(true).catch(() => {});
+  await end('nothing ran');
 }
 
-async function end(): Promise<void> {
+/** Nobody holds the session: what can be kept of the kernel is, and then all ends. */
+async function lapsed(): Promise<void> {
+  if (ending.signal.aborted) return;
+  await cells.park(true).catch(() => {});
+  await end('no worker renewed');
+}
+
+async function endWhatIsOver(cause: Ending): Promise<void> {
+  await Promise.all([jobs.killAll(cause), cells.end(cause, `the sandbox was over its limit: ${cause}`)]);
+}
+
+async function endAll(why: string): Promise<void> {
+  await Promise.all([jobs.killAll('killed'), cells.end('killed', why)]);
+}
+
+async function end(why: string): Promise<void> {
   if (ending.signal.aborted) return;
   ending.abort();
-  await jobs.killAll('killed');
+  await endAll(why);
   held.remove();
   rmSync(settings.socket, { force: true });
   process.exit(0);
@@ -93,7 +112,7 @@ async function answer(socket: Socket, asked: Asked): Promise<void> {
   if (asked.op !== 'renew') usedAt = systemClock.monotonic();
   try {
     say({ id, ok: true, answer: await perform(asked) });
-    if (asked.op === 'end') await end();
+    if (asked.op === 'end') await end('the session was stopped');
   } catch (error) {
     say({ id, ok: false, code: 'failed', message: error instanceof Error ? error.message : String(error) });
   }
@@ -105,10 +124,15 @@ async function perform(asked: Request): Promise<Answers[Request['op']]> {
       return null;
     case 'run':
       return jobs.run(asked.command);
+    case 'cell':
+      return cells.run(asked.cell);
+    case 'park':
+      return cells.park(asked.mayLose);
     case 'find':
-      return jobs.find(asked.reference);
+      return (await cells.find(asked.reference)) ?? jobs.find(asked.reference);
     case 'callOff':
       jobs.callOff(asked.reference);
+      cells.callOff(asked.reference);
       return null;
     case 'jobs':
       return jobs.alive().map((job) => job.report());
@@ -119,7 +143,7 @@ async function perform(asked: Request): Promise<Answers[Request['op']]> {
     case 'kill':
       return jobs.kill(asked.job);
     case 'end':
-      await jobs.killAll('killed');
+      await endAll('the session was stopped');
       return null;
   }
 }
@@ -132,7 +156,11 @@ function roomOf({ workspace, shown, path }: Settings): Room {
     return made;
   };
   const scratch = folder(files.scratch);
-  mkdirSync(join(scratch, 'home'), { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(join(scratch, 'home'), { mode: 0o700 });
+  } catch {
+    // It is there, or the guest has made something else of it, which is its own affair.
+  }
   const etc = folder('etc');
   const file = (name: string, text: string): readonly [string, string] => {
     writeFileSync(join(etc, name), text, { mode: 0o644 });
@@ -140,7 +168,7 @@ function roomOf({ workspace, shown, path }: Settings): Room {
   };
   const isOpen = cage.name === 'none';
   return {
-    ...{ shown, workspace, scratch, outputs: folder(files.outputs) },
+    ...{ shown, workspace, scratch, outputs: folder(files.outputs), root: folder('root') },
     files: [
       file('passwd', 'agent:x:65534:65534::/tmp/home:/bin/sh\n'),
       file('group', 'agent:x:65534:\n'),

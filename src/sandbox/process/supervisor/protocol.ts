@@ -3,12 +3,14 @@
  * socket that only the user of the server can open.
  */
 
-import type { Command, Found, Report } from '../port.ts';
+import type { Cell, CellReport, Command, Found, Parked, Report } from '../port.ts';
 
 export type Request =
   /** Here is the holder of this epoch, and it renews. */
   | { readonly op: 'renew' }
   | { readonly op: 'run'; readonly command: Command }
+  | { readonly op: 'cell'; readonly cell: Cell }
+  | { readonly op: 'park'; readonly mayLose: boolean }
   | { readonly op: 'find'; readonly reference: string }
   /** Whoever asked for it does not want it any more. */
   | { readonly op: 'callOff'; readonly reference: string }
@@ -21,6 +23,8 @@ export type Request =
 export interface Answers {
   readonly renew: null;
   readonly run: Report;
+  readonly cell: CellReport;
+  readonly park: Parked;
   readonly find: Found;
   readonly callOff: null;
   readonly jobs: readonly Report[];

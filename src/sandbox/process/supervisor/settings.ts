@@ -12,6 +12,8 @@ export interface Settings {
   readonly workspace: string;
   readonly cage: CageSpec;
   readonly shown: readonly Shown[];
+  /** The Python of the kernel; null without one. */
+  readonly python: string | null;
   /** Folders with programs, for `PATH`. */
   readonly path: string;
   readonly limits: ProcessLimits;

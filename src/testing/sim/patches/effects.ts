@@ -29,7 +29,7 @@ export const EFFECT_PATCHES: readonly Patch[] = [
     edits: [
       {
         file: NEXT,
-        find: "s.lifetime.status === 'paused' ? REST : send(s, effect);",
+        find: "s.lifetime.status === 'paused' ? REST : send(s, effect, now);",
         replace: "s.lifetime.status === 'paused' ? REST : callOf(effect);",
       },
     ],
