@@ -31,7 +31,9 @@ const tests = (passed: number, failed: number) =>
 
 const ANSWER = 'The tests pass: all 7 of them.\n1. `src/a.js`: the end. Changed `i < n` to `i <= n` [#2]';
 
-const judged = (answer: string, log: readonly Event[]) => untrueClaims(answer, seq + 1, log);
+const FILES = new Set(['src/a.js']);
+const judged = (answer: string, log: readonly Event[], files: ReadonlySet<string> = FILES) =>
+  untrueClaims(answer, seq + 1, log, files);
 const made = (...parts: (() => Event[])[]): Event[] => {
   seq = 0;
   return parts.flatMap((part) => part());
@@ -66,9 +68,14 @@ it('finds tests that ran before the last change', () => {
   ).toContain('the tests passed after the last change');
 });
 
+it('finds a change that does not stand in the files', () => {
+  const log = made(edit, () => tests(7, 0));
+  expect(judged(ANSWER, log, new Set())).toEqual(['src/a.js was changed']);
+});
+
 it('what an answer says comes before it', () => {
   const log = made(edit, () => tests(7, 0));
-  expect(untrueClaims(ANSWER, 2, log)).not.toEqual([]);
+  expect(untrueClaims(ANSWER, 2, log, FILES)).not.toEqual([]);
 });
 
 it('counts changes that were done twice, and no tests that ran twice', () => {

@@ -44,22 +44,30 @@ export function duplicates(log: Log): number {
   return changes.length - new Set(changes.map(({ digest }) => digest)).size;
 }
 
-const CHANGED = /\b(?:chang|correct|replac|repair|edited|fix(?:e[sd])?\b|add(?:s|ed)?\b)/i;
-const NEGATED = /\b(?:no|not|never|nothing|without)\b/i;
-
-/** The claims of an answer that nothing in the log before it shows. */
-export function untrueClaims(answer: string, seq: number, whole: Log): readonly string[] {
-  const log = whole.filter((event) => event.seq < seq);
-  const done = doneIn(log);
-  const changes = done.filter(({ tool }) => CHANGES.has(tool));
-  // By whatever tool: what a call has left behind in the files is committed with it.
-  const changed = new Set(
+/** By whatever tool: what a call has left behind in the files is committed with it. */
+export const changedIn = (log: Log): ReadonlySet<string> =>
+  new Set(
     log.flatMap((event) =>
       event.kind === 'workspace.committed' && event.why === 'call'
         ? event.changed.paths.map(({ path }) => path)
         : [],
     ),
   );
+
+const CHANGED = /\b(?:chang|correct|replac|repair|edited|fix(?:e[sd])?\b|add(?:s|ed)?\b)/i;
+const NEGATED = /\b(?:no|not|never|nothing|without)\b/i;
+
+/** The claims of an answer that the log before it does not show, or the files (`differing` from those given) do not. */
+export function untrueClaims(
+  answer: string,
+  seq: number,
+  whole: Log,
+  differing: ReadonlySet<string>,
+): readonly string[] {
+  const log = whole.filter((event) => event.seq < seq);
+  const done = doneIn(log);
+  const changes = done.filter(({ tool }) => CHANGES.has(tool));
+  const changed = changedIn(log);
   const untrue: string[] = [];
   const claim = (what: string, holds: boolean): void => {
     if (!holds) untrue.push(what);
@@ -71,7 +79,7 @@ export function untrueClaims(answer: string, seq: number, whole: Log): readonly 
     }
     const paths = [...new Set(line.match(/\b(?:src|bin|test)\/[\w./-]+\.js\b/g))];
     if (CHANGED.test(line) && !NEGATED.test(line))
-      for (const path of paths) claim(`${path} was changed`, changed.has(path));
+      for (const path of paths) claim(`${path} was changed`, changed.has(path) && differing.has(path));
     const [, from, to] = /[Cc]hanged `(.+?)` to `(.+?)`/.exec(line) ?? [];
     if (from !== undefined && to !== undefined)
       claim(

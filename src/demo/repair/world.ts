@@ -37,17 +37,19 @@ export class Copy {
   }
 }
 
-/** One digest of all files below a folder, names included. */
-export function digestOf(dir: string): string {
-  const hash = createHash('sha256');
+/** Files that are not the same in both folders, or in one of them alone. */
+export function differing(one: string, other: string): ReadonlySet<string> {
+  const before = digests(one);
+  const after = digests(other);
+  return new Set([...before.keys(), ...after.keys()].filter((path) => before.get(path) !== after.get(path)));
+}
+
+/** Of all files below a folder, by their paths in it. */
+function digests(dir: string): ReadonlyMap<string, string> {
   const paths = readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
-  for (const path of paths)
-    hash
-      .update(`${relative(dir, path)}\0`)
-      .update(readFileSync(path))
-      .update('\0');
-  return hash.digest('hex');
+    .map((entry) => join(entry.parentPath, entry.name));
+  return new Map(
+    paths.map((path) => [relative(dir, path), createHash('sha256').update(readFileSync(path)).digest('hex')]),
+  );
 }
