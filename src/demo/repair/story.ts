@@ -3,17 +3,13 @@
  * that something is under way, and the next worker has nothing but the store.
  */
 
-import { EventEmitter, once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Client, client } from '../../client/client.ts';
-import type { Event, ForeignEvent } from '../../core/event.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { endNoted } from '../../sandbox/process/launch.ts';
 import { readJournal } from '../../sandbox/process/supervisor/journal.ts';
-import type { Narrator } from '../narrate.ts';
-import { type ServerProcess, startServer } from '../server.ts';
+import { endOf, type Seen, Stage, type StageOptions } from '../stage.ts';
 import { changedIn, duplicates, isRecalled, untrueClaims } from './judge.ts';
 import { Copy, differing, REPOSITORY } from './world.ts';
 
@@ -28,15 +24,6 @@ export interface RepairFigures {
   readonly modelCalls: number;
   readonly untrueClaims: number;
 }
-
-interface Options {
-  readonly dataDir: string;
-  readonly say: Narrator;
-  readonly env: NodeJS.ProcessEnv;
-  readonly signal: AbortSignal;
-}
-
-type Seen = Event | ForeignEvent;
 
 const ORDER =
   'The tests of this repository fail. Make the tests pass, and change no file under test/. When you are done, tell me ' +
@@ -53,35 +40,25 @@ const SCRIPTED_MS = 110_000;
 const MODEL_MS = 30 * 60_000;
 
 export async function tellRepair(
-  options: Options,
+  options: StageOptions,
 ): Promise<{ figures: RepairFigures; wrong: readonly string[] }> {
-  const stage = new Stage(options);
+  if (!existsSync(REPOSITORY))
+    throw new Error(
+      'The repository of this example is not here: it comes with the sources, not with the package.',
+    );
+  const story = new Story(options);
   try {
-    return await stage.play();
+    return await story.play();
   } finally {
-    await stage.leave();
+    await story.leave();
   }
 }
 
-class Stage {
-  private readonly options: Options;
-  private readonly outlast: Client;
-  private readonly log: Seen[] = [];
-  private readonly watching = new AbortController();
-  private readonly told = new EventEmitter();
+class Story extends Stage {
   private readonly wrong: string[] = [];
-  private late: AbortSignal;
-  private server: ServerProcess | null = null;
-  private session = '';
+  private late = this.options.signal;
   private turn = 1;
-  private kills = 0;
   private untrue = 0;
-
-  constructor(options: Options) {
-    this.options = options;
-    this.late = options.signal;
-    this.outlast = client({ url: () => this.server?.url ?? 'http://127.0.0.1:9' });
-  }
 
   async play(): Promise<{ figures: RepairFigures; wrong: readonly string[] }> {
     const { say } = this.options;
@@ -123,7 +100,7 @@ class Stage {
     say.act('outlast stop …');
     const { status } = await this.outlast.stop(this.session);
     say.fact(status);
-    this.watching.abort();
+    await this.leave();
     await watched;
 
     const figures: RepairFigures = {
@@ -147,18 +124,18 @@ class Stage {
   /** Green through three kills. */
   private async repair(): Promise<Seen> {
     const { say } = this.options;
-    await this.seen((e) => e.kind === 'workspace.committed' && e.why === 'call', 0);
+    await this.until((e) => e.kind === 'workspace.committed' && e.why === 'call');
     await this.commandRuns();
     await this.kill('while the tests run; the shell goes on without the worker');
     await this.open('The same folder, a new process');
 
-    await this.seen((e) => e.kind === 'context.compacted', 0);
+    await this.until((e) => e.kind === 'context.compacted');
     await this.commandRuns();
     await this.kill('in the second context, while the tests run');
     await this.lose();
     await this.open('What is left is the log');
 
-    await this.seen((e) => e.kind === 'compaction.started', this.log.at(-1)?.seq ?? 0);
+    await this.until((e) => e.kind === 'compaction.started', this.log.at(-1)?.seq ?? 0);
     await this.kill('while the view is being compacted');
     await this.open('The same folder, a new process');
     const answer = await this.answer();
@@ -181,7 +158,7 @@ class Stage {
   /** The same call, days after everybody has gone home. */
   private async later(repaired: Seen): Promise<boolean> {
     const { say } = this.options;
-    await this.server?.end();
+    await this.close();
     const ahead = fileURLToPath(new URL('days-later.js', import.meta.url));
     await this.open('Five days later: nobody waits for them, the clock of this server is that far ahead', [
       '--import',
@@ -230,7 +207,7 @@ class Stage {
 
   private async answer(): Promise<Seen> {
     const { turn } = this;
-    const event = await this.seen((e) => endOf(e, turn), 0);
+    const event = await this.until((e) => endOf(e, turn));
     this.turn++;
     const text = event.kind === 'response.surfaced' ? event.text : '';
     this.options.say.answer(text || 'no answer');
@@ -247,7 +224,7 @@ class Stage {
   /** Resolves while a command that was not sent before is under way, by the journal of the shell. */
   private async commandRuns(): Promise<void> {
     const after = this.log.at(-1)?.seq ?? 0;
-    const sent = await this.seen((e) => e.kind === 'effect.dispatched' && this.toolOf(e) === 'shell', after);
+    const sent = await this.until((e) => e.kind === 'effect.dispatched' && this.toolOf(e) === 'shell', after);
     const reference = `${this.session}.${sent.kind === 'effect.dispatched' ? sent.effect : ''}`;
     const journal = join(this.options.dataDir, 'run', this.session, 'journal.jsonl');
     while (!readJournal(journal)?.some((entry) => entry.reference === reference)) {
@@ -266,56 +243,19 @@ class Stage {
     return this.log.filter((event) => event.kind === 'context.compacted').length;
   }
 
-  private async watch(): Promise<void> {
-    try {
-      for await (const event of this.outlast.follow(this.session, { signal: this.watching.signal })) {
-        if (event.kind === 'whisper') continue;
-        this.log.push(event);
-        this.options.say.event(event);
-        this.told.emit('event');
-      }
-    } catch (error) {
-      if (!this.watching.signal.aborted) throw error;
-    }
-  }
-
-  /** The first such event after that one. */
-  private async seen(is: (event: Seen) => boolean, after: number): Promise<Seen> {
-    for (;;) {
-      const found = this.log.find((event) => event.seq > after && is(event));
-      if (found) return found;
+  /** The first such event after that one, while the turn is open and there is time. */
+  private until(is: (event: Seen) => boolean, after = 0): Promise<Seen> {
+    const look = (): void => {
       const over = this.log.find((event) => endOf(event, this.turn));
       if (over?.kind === 'turn.failed') throw new Error(`the turn failed: ${over.reason}`);
       if (over?.kind === 'response.surfaced') throw new Error(`it ended before that: ${over.text}`);
-      await once(this.told, 'event', { signal: this.late });
-    }
-  }
-
-  private async open(why: string, nodeArgs: readonly string[] = []): Promise<void> {
-    const { say, dataDir, env } = this.options;
-    say.act(why);
-    this.server = await startServer(dataDir, env, nodeArgs);
-  }
-
-  private async kill(when: string): Promise<void> {
-    this.options.say.act(`kill -9 ${this.server?.pid}   (${when})`);
-    await this.server?.kill();
-    this.server = null;
-    this.kills++;
+    };
+    return this.seen(is, { after, look, signal: this.late });
   }
 
   private expect(holds: boolean, what: string): void {
     if (!holds) this.wrong.push(what);
   }
-
-  async leave(): Promise<void> {
-    this.watching.abort();
-    await this.server?.end();
-  }
-}
-
-function endOf(event: Seen, turn: number): boolean {
-  return (event.kind === 'response.surfaced' || event.kind === 'turn.failed') && event.turn === turn;
 }
 
 function hasTotal(output: string, cents: number): boolean {
