@@ -52,6 +52,10 @@ function describe(event: Event | ForeignEvent): string | null {
       return `${event.cell} aborted: ${event.reason} ${event.message}`;
     case 'heap.restored':
       return event.rung === 'fresh' ? null : `live objects are back: ${event.rung}`;
+    case 'context.compacted':
+      return `the view is compacted: ${event.items} of its oldest entries gave way to ${event.lines.length} lines (${event.by})`;
+    case 'workspace.opened':
+      return event.rung === 'attached' ? null : `files: ${event.rung}. ${event.note}`;
     case 'decision.requested':
       return `question ${event.decision}: ${oneLine(event.question, 100)}`;
     case 'decision.expired':

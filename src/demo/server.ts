@@ -17,12 +17,21 @@ export interface ServerProcess {
 const MAIN = fileURLToPath(new URL('../cli/main.js', import.meta.url));
 const READY_MS = 30_000;
 
-export async function startServer(dataDir: string, env: NodeJS.ProcessEnv): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [MAIN, 'serve', '--json', '--port', '0', '--data', dataDir], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    // The samples outlive a killed server, and never the demo.
-    env: { ...env, OUTLAST_SERVICES_PARENT: String(process.pid) },
-  });
+/** `nodeArgs` go to Node itself. */
+export async function startServer(
+  dataDir: string,
+  env: NodeJS.ProcessEnv,
+  nodeArgs: readonly string[] = [],
+): Promise<ServerProcess> {
+  const child = spawn(
+    process.execPath,
+    [...nodeArgs, MAIN, 'serve', '--json', '--port', '0', '--data', dataDir],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // The samples outlive a killed server, and never the demo.
+      env: { ...env, OUTLAST_SERVICES_PARENT: String(process.pid) },
+    },
+  );
   const stderr: string[] = [];
   child.stderr?.on('data', (chunk) => stderr.push(String(chunk)));
   const url = await ready(child, stderr);

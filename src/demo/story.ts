@@ -3,15 +3,11 @@
  * server gets SIGKILL there, and the next one has nothing but the store.
  */
 
-import { EventEmitter, once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Client, client } from '../client/client.ts';
-import type { Event, ForeignEvent } from '../core/event.ts';
 import { hooksOf } from '../services/hook-client.ts';
 import { isRight, look, sameClient } from './judge.ts';
-import type { Narrator } from './narrate.ts';
-import { type ServerProcess, startServer } from './server.ts';
+import { endOf, Stage, type StageOptions } from './stage.ts';
 
 export interface Figures {
   readonly turns: number;
@@ -25,38 +21,18 @@ export interface Figures {
   readonly modelCalls: number;
 }
 
-interface Options {
-  readonly dataDir: string;
-  readonly say: Narrator;
-  readonly env: NodeJS.ProcessEnv;
-  readonly signal: AbortSignal;
-}
-
-export async function tell(options: Options): Promise<{ figures: Figures; wrong: readonly string[] }> {
-  const stage = new Stage(options);
+export async function tell(options: StageOptions): Promise<{ figures: Figures; wrong: readonly string[] }> {
+  const story = new Story(options);
   try {
-    return await stage.play();
+    return await story.play();
   } finally {
-    await stage.leave();
+    await story.leave();
   }
 }
 
-class Stage {
-  private readonly options: Options;
-  private readonly outlast: Client;
-  private readonly events: (Event | ForeignEvent)[] = [];
+class Story extends Stage {
   private readonly counts: ReturnType<typeof look>[] = [];
-  private readonly watching = new AbortController();
-  private readonly told = new EventEmitter();
-  private server: ServerProcess | null = null;
-  private session = '';
-  private kills = 0;
   private identical = false;
-
-  constructor(options: Options) {
-    this.options = options;
-    this.outlast = client({ url: () => this.server?.url ?? 'http://127.0.0.1:9' });
-  }
 
   async play(): Promise<{ figures: Figures; wrong: readonly string[] }> {
     const { say, dataDir } = this.options;
@@ -77,18 +53,18 @@ class Stage {
     await this.mail();
     await this.verify();
     await this.stop();
-    this.watching.abort();
+    await this.leave();
     await watched;
 
     const figures: Figures = {
-      turns: this.events.filter((event) => event.kind === 'response.surfaced').length,
+      turns: this.log.filter((event) => event.kind === 'response.surfaced').length,
       kills: this.kills,
       mailsSent: look(dataDir).mailsSent,
       authCalls: this.perTurn((books) => books.authCalls),
       accountLookups: this.perTurn((books) => books.accountLookups),
       liveObjectsKept: this.liveObjectsKept(),
       reportsRight: isRight(february, '2026-02', false) && isRight(march, '2026-03', true),
-      modelCalls: this.events.filter((e) => e.kind === 'model.completed' || e.kind === 'model.failed').length,
+      modelCalls: this.log.filter((e) => e.kind === 'model.completed' || e.kind === 'model.failed').length,
     };
     return { figures, wrong: this.judge(figures) };
   }
@@ -168,45 +144,6 @@ class Stage {
     return text;
   }
 
-  private async watch(): Promise<void> {
-    try {
-      for await (const event of this.outlast.follow(this.session, { signal: this.watching.signal })) {
-        if (event.kind === 'whisper') continue;
-        this.events.push(event);
-        this.options.say.event(event);
-        this.told.emit('event');
-      }
-    } catch (error) {
-      if (!this.watching.signal.aborted) throw error;
-    }
-  }
-
-  private async seen(is: (event: Event | ForeignEvent) => boolean): Promise<Event | ForeignEvent> {
-    for (;;) {
-      const found = this.events.find(is);
-      if (found) return found;
-      await once(this.told, 'event', { signal: this.options.signal });
-    }
-  }
-
-  private async open(why: string): Promise<void> {
-    const { say, dataDir, env } = this.options;
-    say.act(why);
-    this.server = await startServer(dataDir, env);
-  }
-
-  private async kill(when: string): Promise<void> {
-    this.options.say.act(`kill -9 ${this.server?.pid}   (${when})`);
-    await this.server?.kill();
-    this.server = null;
-    this.kills++;
-  }
-
-  async leave(): Promise<void> {
-    this.watching.abort();
-    await this.server?.end();
-  }
-
   private perTurn(count: (books: ReturnType<typeof look>) => number): number[] {
     return this.counts.map((books, i) => {
       const before = this.counts[i - 1];
@@ -216,8 +153,8 @@ class Stage {
 
   /** In every later turn, the cells themselves compared the client with the one that the first turn made. */
   private liveObjectsKept(): boolean {
-    const later = this.events.findIndex((event) => event.kind === 'turn.started' && event.turn === 2);
-    return later > 0 && sameClient(this.events.slice(later));
+    const later = this.log.findIndex((event) => event.kind === 'turn.started' && event.turn === 2);
+    return later > 0 && sameClient(this.log.slice(later));
   }
 
   private judge(figures: Figures): readonly string[] {
@@ -245,11 +182,6 @@ class Stage {
   private short(): string {
     return `${this.session.slice(0, 10)}…`;
   }
-}
-
-function endOf(event: Event | ForeignEvent, turn: number): boolean {
-  const ends = event.kind === 'response.surfaced' || event.kind === 'turn.failed';
-  return ends && event.turn === turn;
 }
 
 async function sampleUrl(dataDir: string, service: 'billing' | 'mailing'): Promise<string> {

@@ -7,6 +7,8 @@ const entries = [
   'src/index.ts',
   'src/cli/main.ts',
   'src/demo/main.ts',
+  'src/demo/repair/main.ts',
+  'src/demo/repair/days-later.ts',
   'src/break/main.ts',
   'src/testing/index.ts',
   'src/testing/contract/main.ts',
