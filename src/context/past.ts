@@ -18,7 +18,7 @@ export function renderPast(s: State, past: Past): ViewMessage {
       ...(past.more > 0 ? [`${past.more} older instructions are over, and not named here.`] : []),
       ...past.instructions.map(instruction),
     ]),
-    block('Done outside, from the ledger:', ledger(s, past)),
+    block('Done, by the ledger:', ledger(s, past)),
     block('What is known:', lines.map(known)),
   ];
   return { role: 'user', text: `[outlast] ${blocks.filter((text) => text !== '').join('\n\n')}` };

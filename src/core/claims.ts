@@ -3,8 +3,8 @@
  * a person reads "done (receipt …)" or "unknown" whatever the prose says. Pure.
  *
  * K1  A claim is rendered from a settlement and from nothing else; no word of a model enters it.
- * K2  A write is named with its first settled status once, again when late evidence corrects it, and for as long as it
- *     is open each time: nothing that a person has been told ends in silence.
+ * K2  A write that can be seen outside is named with its first settled status once, again when late evidence corrects it,
+ *     and for as long as it is open each time: nothing that a person has been told ends in silence.
  */
 
 import { isRecord, type Json } from '../lib/json.ts';
@@ -29,12 +29,20 @@ const MOST = 100;
 
 /** Every write that is open, or has come to its end since a person was last told. */
 export function claims(s: State): readonly Claim[] {
-  const isNews = ({ outcomeSeq }: Effect): boolean => outcomeSeq !== null && outcomeSeq > s.toldSeq;
+  const isNews = (effect: Effect): boolean =>
+    effect.outcomeSeq !== null && effect.outcomeSeq > s.toldSeq && !isInside(effect);
   return [...s.effects.closed.filter(isNews), ...s.effects.open]
     .filter(({ capability }) => writes(capability))
     .slice(-MOST)
     .map((effect) => claim(effect, s.lifetime.epoch));
 }
+
+/**
+ * Done in the session's own files, behind its own walls: nothing stands outside that somebody would have to be told of,
+ * and the commits of the files say what has changed. What can reach further is `blind`.
+ */
+const isInside = ({ files, capability, evidence }: Effect): boolean =>
+  files !== undefined && capability.kind !== 'blind' && evidence === null;
 
 function claim(effect: Effect, epoch: number): Claim {
   const { id, tool, target } = effect;

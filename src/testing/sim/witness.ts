@@ -177,8 +177,9 @@ export class Witness {
         this.untrue.push(`${seq}: ${id} is unknown, and the person is not told`);
     }
     for (const [id, status] of named) this.told.set(id, status);
-    for (const { id, capability, status } of this.folded.effects.closed) {
-      if (capability.kind !== 'read' && this.told.get(id) !== status)
+    for (const { id, capability, status, files } of this.folded.effects.closed) {
+      // Of its own files nobody outside has to be told.
+      if (files === undefined && capability.kind !== 'read' && this.told.get(id) !== status)
         this.untrue.push(
           `${seq}: ${id} is ${status}, and the person was told ${this.told.get(id) ?? 'nothing'}`,
         );

@@ -93,7 +93,7 @@ const PAST = [
   `- I1 (#3, turn 1, order): ${ORDER}`,
   '- I2 (#9, turn 1, answered): Thank you for looking into this. The shop around the corner asked what we co…',
   '',
-  'Done outside, from the ledger:',
+  'Done, by the ledger:',
   `- e14 edit_file to workspace {"new_string":"day <= e… is done: "Edited: ${PERIOD.path}, line 16." [#97]`,
   '',
   'What is known:',
