@@ -4,7 +4,8 @@ import { expect, it } from 'vitest';
 import type { Model } from '../../src/models/port.ts';
 import { call, createOutlast, say, since, withFolder } from './outlast.ts';
 
-const usage = { inputTokens: 2_000, outputTokens: 1_000, cachedTokens: 0 };
+/** Far more than what a call is reckoned to take at the least: rules, tools and a short reply. */
+const usage = { inputTokens: 20_000, outputTokens: 10_000, cachedTokens: 0 };
 const prices = { 'test/costly': { inputPerMTok: 1, outputPerMTok: 1 } };
 
 function costly(): Model & { calls: number } {
@@ -24,14 +25,14 @@ it('rests at its limit, also for the next server, and goes on when it is raised'
     const model = costly();
     const open = () => createOutlast({ dataDir, model, prices, report: () => {} });
     const first = await open();
-    await first.setOwnerBudget({ microUsd: 9_500 });
+    await first.setOwnerBudget({ microUsd: 66_000 });
     const { session } = await first.start({
-      ...{ message: 'work', persist: true, budget: { session: { microUsd: 8_000 } } },
+      ...{ message: 'work', persist: true, budget: { session: { microUsd: 65_000 } } },
     });
     expect(await first.rest(session)).toBe('paused');
     expect(model.calls).toBe(2);
     expect((await first.inspect(session)).budget.spent).toMatchObject({
-      microUsd: 6_000,
+      microUsd: 60_000,
       steps: 2,
       unpriced: 0,
     });
@@ -41,8 +42,8 @@ it('rests at its limit, also for the next server, and goes on when it is raised'
     expect(await second.rest(session)).toBe('paused');
     expect((await second.inspect(session)).reason).toContain("The session's budget");
     expect(await second.ownerBudget()).toMatchObject({
-      limits: { microUsd: 9_500 },
-      spent: { microUsd: 6_000 },
+      limits: { microUsd: 66_000 },
+      spent: { microUsd: 60_000 },
     });
     await second.setBudget(session, { session: { microUsd: null } });
     expect(await second.rest(session)).toBe('paused');
@@ -50,8 +51,8 @@ it('rests at its limit, also for the next server, and goes on when it is raised'
     await second.close();
 
     const third = await open();
-    expect(await third.setOwnerBudget({ microUsd: 100_000 })).toMatchObject({
-      limits: { microUsd: 100_000 },
+    expect(await third.setOwnerBudget({ microUsd: 1_000_000 })).toMatchObject({
+      limits: { microUsd: 1_000_000 },
     });
     expect(await third.rest(session)).toBe('awaiting_input');
     expect((await third.inspect(session)).lastTurn?.text).toBe('all done');
@@ -59,9 +60,9 @@ it('rests at its limit, also for the next server, and goes on when it is raised'
     const costs = (await third.events(session, 0, 100)).flatMap((e) =>
       e.kind === 'model.completed' ? [e.cost] : [],
     );
-    expect(costs).toEqual(Array.from({ length: 4 }, () => ({ microUsd: 3_000, source: 'own price' })));
+    expect(costs).toEqual(Array.from({ length: 4 }, () => ({ microUsd: 30_000, source: 'own price' })));
     expect(await third.ownerBudget()).toMatchObject({
-      spent: { microUsd: 12_000, steps: 4 },
+      spent: { microUsd: 120_000, steps: 4 },
       held: { microUsd: 0 },
     });
     await third.close();
