@@ -8,6 +8,7 @@ import { hasProgram } from './limits.ts';
 import { allowedOf } from './network/allow.ts';
 import { type ConfinementName, PROCESS_LIMITS, type Processes, type ProcessLimits } from './port.ts';
 import { findPython, type Python } from './python.ts';
+import { type Found, remembered } from './remembered.ts';
 
 export interface ProcessOptions extends Pick<HostOptions, 'isHeld' | 'report'> {
   readonly dataDir: string;
@@ -32,22 +33,35 @@ const HOLD_MS = 120_000;
 const BARE_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export async function openProcesses(options: ProcessOptions): Promise<OpenedProcesses> {
-  const [detected, python] = await Promise.all([cages(options.confinement), findPython(options.env)]);
-  if (detected.found) return { offered: true, processes: processesIn(detected.spec, python, options) };
-  const why = detected.why.join('; ');
+  const { dataDir, confinement: only, env = process.env } = options;
+  const find = async (): Promise<Found | Missing> => {
+    const [detected, python] = await Promise.all([cages(only), findPython(env)]);
+    return detected.found ? { cage: detected.spec, python } : { why: detected.why };
+  };
+  // Only the usual question is asked again and again.
+  const found = only
+    ? await find()
+    : await remembered(join(dataDir, 'run', 'found.json'), env, find, isFound);
+  if (isFound(found)) return { offered: true, processes: processesIn(found.cage, found.python, options) };
   return {
     offered: false,
-    says: `shell, python: not offered: no confinement found (${why}); --unconfined runs them without`,
+    says: `shell, python: not offered: no confinement found (${found.why.join('; ')}); --unconfined runs them without`,
   };
 }
 
+interface Missing {
+  readonly why: readonly string[];
+}
+
+const isFound = (found: Found | Missing): found is Found => 'cage' in found;
+
 /** Found once: the machine stays as it is while this process lives. */
-const found = new Map<string, ReturnType<typeof detectCage>>();
+const known = new Map<string, ReturnType<typeof detectCage>>();
 
 function cages(only?: ConfinementName): ReturnType<typeof detectCage> {
   const key = only ?? 'best';
-  const detecting = found.get(key) ?? detectCage(only);
-  found.set(key, detecting);
+  const detecting = known.get(key) ?? detectCage(only);
+  known.set(key, detecting);
   return detecting;
 }
 

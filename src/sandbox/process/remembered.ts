@@ -1,0 +1,80 @@
+/**
+ * What was found on this machine, kept in the data folder: to try the walls and to ask each Python takes a second of a
+ * loaded machine, and a server that is started again after a crash has sessions that wait for it.
+ *
+ * R1  It holds for one boot, one user and one set of programs; anything else is found anew.
+ * R2  Nothing is trusted to it: it says how a cage is made, and a cage that does not hold up runs no command.
+ */
+
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isRecord } from '../../lib/json.ts';
+import type { CageSpec } from './confine/detect.ts';
+import type { Python } from './python.ts';
+
+export interface Found {
+  readonly cage: CageSpec;
+  readonly python: Python | null;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** What stands in `file`, if it was found on this very machine; else what `find` finds now, and keeps. */
+export async function remembered<Missing>(
+  file: string,
+  env: Env,
+  find: () => Promise<Found | Missing>,
+  isFound: (found: Found | Missing) => found is Found,
+): Promise<Found | Missing> {
+  const machine = machineOf(env);
+  const before = read(file);
+  if (machine !== null && before?.machine === machine) return before.found;
+  const found = await find();
+  if (machine !== null && isFound(found)) write(file, JSON.stringify({ machine, found }));
+  return found;
+}
+
+/** R1. Null where a machine does not say which boot it is. */
+function machineOf(env: Env): string | null {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    const folders = (env.PATH ?? '').split(':').filter((folder) => folder !== '');
+    const programs = ['bwrap', 'unshare', 'setpriv', 'python3'].map((name) => {
+      const at = folders.map((folder) => join(folder, name)).find((path) => stamp(path) !== null);
+      return at === undefined ? name : `${at} ${stamp(at)}`;
+    });
+    const user = process.getuid?.() ?? -1;
+    return JSON.stringify([boot, user, process.version, env.PATH, env.OUTLAST_PYTHON, ...programs]);
+  } catch {
+    return null;
+  }
+}
+
+function stamp(path: string): string | null {
+  try {
+    const { size, mtimeMs } = statSync(path);
+    return `${size}.${mtimeMs}`;
+  } catch {
+    return null;
+  }
+}
+
+function read(file: string): { readonly machine: string; readonly found: Found } | null {
+  try {
+    const kept: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    const isKept = isRecord(kept) && typeof kept.machine === 'string' && isRecord(kept.found);
+    return isKept ? (kept as unknown as { machine: string; found: Found }) : null;
+  } catch {
+    return null;
+  }
+}
+
+function write(file: string, text: string): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(`${file}.new`, text, { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  } catch {
+    // It is found again the next time.
+  }
+}
