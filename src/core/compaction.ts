@@ -89,14 +89,13 @@ const CACHED = 0.1;
 const WRITTEN = 1.25;
 const OUT = 5;
 const SUMMARY_TOKENS = 1_500;
-/** Of a step; what is short is compacted no earlier for it, since each time something is said in fewer words. */
-const GROWTH_TOKENS = [2_000, 8_000] as const;
-const TRIED_TOKENS = 2_000;
+const GROWTH_TOKENS = [200, 8_000] as const;
+const LEAST_TOKENS = 8_000;
 
 /**
- * The size at which it costs least to compact, all in all. A view that grows by `growth` for each call from `small` to x
- * costs `CACHED` times its mean size for each call. A compaction costs the reading of x, what is put out, and the writing
- * of the new view into the cache; it is shared by the calls until the next one. Some 50,000 tokens for steps of 2,000.
+ * The size at which it costs least to compact, all in all. A view of x tokens costs `CACHED * x` for each call, and a
+ * compaction at x costs `k` once; it grows by g for each call. Per call that is `CACHED * x / 2 + k * g / (x - floor)`,
+ * which is least at `x = floor + sqrt(2 * k * g / CACHED)`: some 50,000 tokens for steps of 2,000.
  */
 export function compactAt(s: State): number {
   const { windowTokens, contextTokens } = s.contract.limits;
@@ -106,14 +105,8 @@ export function compactAt(s: State): number {
   const [least, largest] = GROWTH_TOKENS;
   const grown = sumTokens(s.transcript, s.contract.limits) / Math.max(1, s.context.calls);
   const growth = Math.min(largest, Math.max(least, grown));
-  const perCall = (x: number): number => {
-    const small = floor + x * KEPT_SHARES[0];
-    const once = CACHED * x + OUT * SUMMARY_TOKENS + WRITTEN * small;
-    return (CACHED * (x + small)) / 2 + (once * growth) / (x - small);
-  };
-  let best = Math.min(most, floor * 2);
-  for (let x = best; x <= most; x += TRIED_TOKENS) if (perCall(x) < perCall(best)) best = x;
-  return best;
+  const once = CACHED * (floor + LEAST_TOKENS) + OUT * SUMMARY_TOKENS + WRITTEN * floor;
+  return Math.min(most, floor + Math.max(LEAST_TOKENS, Math.sqrt((2 * once * growth) / CACHED)));
 }
 
 // ── where ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -96,9 +96,10 @@ async function run(): Promise<number> {
     onRound(round) {
       own.totals = results.added(own.totals, results.totalsOf(round));
       if (only === null) own.lastRound = Math.max(own.lastRound, round.round);
+      // First kept, then said: who reads the line may end this process.
+      keep();
       progress('\n');
       complain(round, seed);
-      keep();
     },
     onFailure(failure, folder) {
       console.error(`round with findings: session ${failure.session}, kept in ${folder}`);

@@ -86,7 +86,7 @@ export function essence(s: State): unknown {
 }
 
 /** The beginning of what was read, wherever it stands by now: when it leaves the view is not the same in each run. */
-const said = ({ context, transcript }: State): readonly string[] =>
+export const said = ({ context, transcript }: State): readonly string[] =>
   [
     ...(context.past?.instructions ?? []).map(({ text }) => text),
     ...transcript.flatMap((item) => (item.kind === 'message' ? [item.message.text] : [])),

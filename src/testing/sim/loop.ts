@@ -5,7 +5,7 @@
 
 import type { Sandbox } from '../../sandbox/port.ts';
 import { type Shard, WHOLE } from '../shards.ts';
-import { essence } from './judge.ts';
+import { essence, said } from './judge.ts';
 import type { Crash } from './life.ts';
 import type { Mutation } from './machine.ts';
 import { isWindow, KEEPS_COURSE, MODE_OPTIONS, type Mode, plansOf, type Selection } from './modes.ts';
@@ -162,10 +162,8 @@ export async function windowLoop({ scenarios, sandbox }: LoopOptions): Promise<W
 
 /** What was sent meanwhile is read once, in the order in which it came, and answered, without anybody doing more. */
 export function noteFindings({ witness, notes }: Run): readonly string[] {
-  const { transcript, inbox, turn, lifetime } = witness.state;
-  const read = transcript.flatMap((item) =>
-    item.kind === 'message' && item.message.text.startsWith(NOTE) ? [item.message.text] : [],
-  );
+  const { inbox, turn, lifetime } = witness.state;
+  const read = said(witness.state).filter((text) => text.startsWith(NOTE));
   const found = [];
   const sent = notes.join(', ');
   if (lifetime.status !== 'stopped' && inbox.unread.length > 0) found.push('something was never read');
