@@ -250,6 +250,7 @@ export class InvariantChecker {
       case 'session.stopping':
         this.turn = null;
         this.rests = false;
+        this.compacting = null;
         return;
       case 'session.stopped':
         this.stopped = true;

@@ -189,7 +189,10 @@ it('B080 a compaction that fails or is stopped leaves nothing busy', async () =>
   expect(await responses(h, id)).toEqual(['read 7', 'read 7']);
   expect((await h.done(h.api.stop(id))).status).toBe('stopped');
   held.open();
+  const asked = h.requests.length;
   await h.done(h.api.reopen(id));
+  await h.pass(60_000);
+  expect(h.requests).toHaveLength(asked);
   await h.tell(id, 'Again');
   expect((await responses(h, id)).at(-1)).toBe('read 7');
 });

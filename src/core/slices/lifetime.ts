@@ -53,7 +53,13 @@ export function stopping(s: State, e: EventOf<'session.stopping'>): State {
   const ended = s.turn ? closeTurn(s, 'interrupted', 'stopped', e) : s;
   const quiet = withdrawUnsent(abortRunningCell(ended), () => true, 'the session was stopped', e);
   const silent = withdrawQuestions(quiet, ({ origin }) => origin?.by === 'call');
-  return { ...silent, timers: [], lifetime: { ...silent.lifetime, status: 'stopping', stoppingAt: e.at } };
+  return {
+    ...silent,
+    timers: [],
+    // Whoever opens it again has not asked for a summary.
+    context: { ...silent.context, compacting: null },
+    lifetime: { ...silent.lifetime, status: 'stopping', stoppingAt: e.at },
+  };
 }
 
 export function stopped(s: State, _e: EventOf<'session.stopped'>): State {
