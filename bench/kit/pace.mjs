@@ -44,7 +44,7 @@ export function pace() {
 
   function generate(request, { signal }) {
     if (request.isCompaction) return Promise.resolve(summary(request));
-    const name = OBJECTIVE.exec(request.messages[0].text)[1];
+    const name = OBJECTIVE.exec(request.messages[0].text)[1].trim();
     const at = performance.now();
     return new Promise((resolve, reject) => {
       const call = { at, answer: resolve };
