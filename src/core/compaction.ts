@@ -16,7 +16,7 @@ import type { CompactionReason, EventBody, EventOf, SummaryLine } from './event.
 import { evolve } from './evolve.ts';
 import type { Next } from './next.ts';
 import { rulesIn } from './rule.ts';
-import { contextSize, fixedTokens, itemSize, pastTokens, sumTokens } from './size.ts';
+import { contextSize, fixedTokens, itemSize, pastTokens, sumSizes, sumTokens } from './size.ts';
 import { textOf } from './slices/turn.ts';
 import type { Item, State } from './state.ts';
 
@@ -103,7 +103,7 @@ export function compactAt(s: State): number {
   if (contextTokens > 0) return Math.min(contextTokens, most);
   const floor = fixedTokens(s) + pastTokens(s.context.past) + SUMMARY_TOKENS;
   const [least, largest] = GROWTH_TOKENS;
-  const grown = sumTokens(s.transcript, s.contract.limits) / Math.max(1, s.context.calls);
+  const grown = sumSizes(s.transcript, s.contract.limits).tokens / Math.max(1, s.context.calls);
   const growth = Math.min(largest, Math.max(least, grown));
   const once = CACHED * (floor + LEAST_TOKENS) + OUT * SUMMARY_TOKENS + WRITTEN * floor;
   return Math.min(most, floor + Math.max(LEAST_TOKENS, Math.sqrt((2 * once * growth) / CACHED)));

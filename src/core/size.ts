@@ -27,30 +27,55 @@ export interface Size {
 /** Of the next request. */
 export function contextSize(s: State): Size {
   const { transcript, context, contract } = s;
-  const before = known.get(transcript);
-  if (before?.context === context) return before.size;
   const { counted, past } = context;
-  const from = counted?.items ?? 0;
-  let tokens = counted?.tokens ?? fixedTokens(s) + pastTokens(past);
-  let bytes = (fixedTokens(s) + pastTokens(past)) * BYTES_PER_TOKEN;
-  for (let at = 0; at < transcript.length; at++) {
-    const item = itemSize(transcript[at] as Item, contract.limits);
-    bytes += item.bytes;
-    if (at >= from) tokens += item.tokens;
-  }
-  const size = { tokens: Math.ceil(tokens), bytes };
-  known.set(transcript, { context, size });
-  return size;
+  const beside = fixedTokens(s) + pastTokens(past);
+  const all = sumSizes(transcript, contract.limits);
+  const since = all.tokens - sumSizes(transcript, contract.limits, counted?.items ?? 0).tokens;
+  return {
+    tokens: (counted?.tokens ?? beside) + since,
+    bytes: beside * BYTES_PER_TOKEN + all.bytes,
+  };
 }
-
-/** Asked at every look for work, of a state whose transcript is the same as before. */
-const known = new WeakMap<readonly Item[], { readonly context: State['context']; readonly size: Size }>();
 
 export const fixedTokens = ({ context }: State): number => context.fixed ?? FIXED_TOKENS;
 
 /** Of these items, as they are shown. */
 export const sumTokens = (items: readonly Item[], limits: Limits): number =>
   items.reduce((sum, item) => sum + itemSize(item, limits).tokens, 0);
+
+interface Sum extends Size {
+  readonly limits: Limits;
+  /** Where the transcript begins: another place after a compaction. */
+  readonly first: Item;
+}
+
+/**
+ * Of a transcript up to each of its items. It is asked at every look for work, and a transcript only grows (F2 of the
+ * state): what is known of its beginning is taken on from there.
+ */
+const sums = new WeakMap<Item, Sum>();
+const NONE: Size = { tokens: 0, bytes: 0 };
+
+/** Of the first `count` items of a transcript, all of them unless it says so. */
+export function sumSizes(transcript: readonly Item[], limits: Limits, count = transcript.length): Size {
+  const [first] = transcript;
+  if (first === undefined) return NONE;
+  const known = (at: number): Sum | undefined => {
+    const sum = sums.get(transcript[at] as Item);
+    return sum?.first === first && sum.limits === limits ? sum : undefined;
+  };
+  let from = count;
+  while (from > 0 && known(from - 1) === undefined) from--;
+  let sum: Size = from > 0 ? (known(from - 1) as Sum) : NONE;
+  for (let at = from; at < count; at++) {
+    const item = transcript[at] as Item;
+    const { tokens, bytes } = itemSize(item, limits);
+    const next: Sum = { limits, first, tokens: sum.tokens + tokens, bytes: sum.bytes + bytes };
+    sums.set(item, next);
+    sum = next;
+  }
+  return sum;
+}
 
 // ── what is shown of one item ──────────────────────────────────────────────────────────────────────────────
 
@@ -97,13 +122,20 @@ const shownBytes = (text: string, most: number): number =>
 
 function sized(text: number, files: readonly { readonly bytes: number }[]): Size {
   const bytes = text + FRAME_BYTES + files.reduce((sum, file) => sum + Math.ceil(file.bytes / 3) * 4, 0);
-  return { tokens: (text + FRAME_BYTES) / BYTES_PER_TOKEN + files.length * FILE_TOKENS, bytes };
+  return { tokens: Math.ceil((text + FRAME_BYTES) / BYTES_PER_TOKEN) + files.length * FILE_TOKENS, bytes };
 }
 
+const pasts = new WeakMap<Past, number>();
+
+/** Of what stands for the compacted past. */
 export function pastTokens(past: Past | null): number {
   if (past === null) return 0;
+  const before = pasts.get(past);
+  if (before !== undefined) return before;
   const said = past.instructions.reduce((sum, { text }) => sum + bytesOf(text) + FRAME_BYTES, 0);
-  return sectionTokens(past.sections) + said / BYTES_PER_TOKEN;
+  const tokens = Math.ceil(sectionTokens(past.sections) + said / BYTES_PER_TOKEN);
+  pasts.set(past, tokens);
+  return tokens;
 }
 
 export const sectionTokens = (sections: Past['sections']): number =>

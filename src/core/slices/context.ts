@@ -12,7 +12,7 @@
 import { head as headOf, oneLine } from '../../lib/text.ts';
 import type { Charge, EventOf } from '../event.ts';
 import { rulesIn } from '../rule.ts';
-import { contextSize, messageChars, sectionTokens, sumTokens } from '../size.ts';
+import { contextSize, messageChars, sectionTokens, sumSizes } from '../size.ts';
 import type { Context, Instruction, Item, Past, Section, State, TurnEnd } from '../state.ts';
 import { chargedCall } from './budget.ts';
 
@@ -86,8 +86,8 @@ export function counted(s: State, e: EventOf<'model.completed'>): State {
   if (tokens === 0) return having(s, calls);
   const items = transcript.length;
   // From the first count, when the items are few, and what is estimated of them can be little too much.
-  const beside = tokens - sumTokens(transcript, contract.limits);
-  const fixed = context.fixed ?? Math.max(0, Math.ceil(beside));
+  const beside = tokens - sumSizes(transcript, contract.limits).tokens;
+  const fixed = context.fixed ?? Math.max(0, beside);
   return having(s, { ...calls, counted: { tokens, items }, fixed });
 }
 
