@@ -35,6 +35,7 @@ import { randomSealKey, sealKey } from './store/keys.ts';
 import { memoryStore } from './store/memory.ts';
 import type { Store } from './store/port.ts';
 import { sqliteStore } from './store/sqlite/open.ts';
+import { DELEGATION } from './tools/delegate/delegate.ts';
 import { briefingOf } from './tools/fetch/briefing.ts';
 import { fetchTool } from './tools/fetch/fetch.ts';
 import type { Grant } from './tools/fetch/grant.ts';
@@ -80,6 +81,8 @@ export interface OutlastOptions {
    * With hosts that they may reach (`api.example.org`, `*.example.org:443`), each is asked about, too.
    */
   readonly processes?: false | 'unconfined' | { readonly network: readonly string[] };
+  /** Whether models get the tools to work with children: tasks that they start, go on with and stop. By default they do not. */
+  readonly delegation?: boolean;
   /** More for the system prompt, after the list of granted services. */
   readonly briefing?: string;
   readonly owner?: string;
@@ -127,6 +130,7 @@ export async function createOutlast(
     tools: registry([
       ...(grants.length > 0 ? reaching(fetchTool({ grants, sealer })) : []),
       ...(options.files === false ? [] : FILE_TOOLS),
+      ...(options.delegation ? DELEGATION : []),
       ...(processes ? [shellTool(processes), jobsTool(processes), ...kernelOf(processes)] : []),
       ...tools,
     ]),

@@ -13,6 +13,7 @@ export type { Message, ModelRequest, Part, Receipt, ToolSpec, When } from './cor
 export type { Phase } from './core/phase.ts';
 export type { Action, Verdict } from './core/policy.ts';
 export type { State } from './core/state.ts';
+export type { Forked, ForkRequest } from './loop/fork.ts';
 export type { RecallRequest } from './loop/recall.ts';
 export { type LanguageModelSettings, languageModel } from './models/ai-sdk/language-model.ts';
 export { chooseModel, providerModel } from './models/ai-sdk/providers.ts';
@@ -22,7 +23,6 @@ export { scriptedPlanner } from './models/scripted/planner.ts';
 export type { Inspection, LedgerRow } from './projections/inspection.ts';
 export type { Report, ReportLine } from './projections/report.ts';
 export type { ApprovalRequest, Approver } from './runtime/approver.ts';
-export type { Forked, ForkRequest } from './runtime/fork.ts';
 export type { Inbox, InboxItem } from './runtime/inbox.ts';
 export type { Outlast, SendOptions, Sessions, Started, StartRequest, Stopped } from './runtime/runtime.ts';
 export type { Verification } from './runtime/verify.ts';

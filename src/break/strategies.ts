@@ -105,6 +105,7 @@ function renamed(tool: Tool, name: (args: Json, context: RunContext) => string):
     reference: name(args, context),
     session: context.session,
     workspace: () => context.workspace(),
+    kin: () => context.kin(),
     get signal() {
       return context.signal;
     },

@@ -10,7 +10,8 @@
 import { isRecord, type Json } from '../lib/json.ts';
 import { oneLine } from '../lib/text.ts';
 import { writes } from './capability.ts';
-import type { EffectId } from './ids.ts';
+import type { Child } from './family.ts';
+import type { EffectId, SessionId } from './ids.ts';
 import { type Effect, type EffectStatus, isUnknown, type State } from './state.ts';
 
 export interface Claim {
@@ -22,6 +23,8 @@ export interface Claim {
   readonly status: EffectStatus;
   /** What the service answered, in one line; of what failed or is unknown, why. Null where there is nothing to say. */
   readonly receipt: string | null;
+  /** The child that did it, or one below that; not there for what the session did itself. */
+  readonly session?: SessionId;
 }
 
 /** Of more, the newest are named; the ledger has them all. */
@@ -31,18 +34,30 @@ const MOST = 100;
 export function claims(s: State): readonly Claim[] {
   const isNews = (effect: Effect): boolean =>
     effect.outcomeSeq !== null && effect.outcomeSeq > s.toldSeq && !isInside(effect);
-  return [...s.effects.closed.filter(isNews), ...s.effects.open]
+  const own = [...s.effects.closed.filter(isNews), ...s.effects.open.filter(({ family }) => !family)]
     .filter(({ capability }) => writes(capability))
-    .slice(-MOST)
     .map((effect) => claim(effect, s.lifetime.epoch));
+  return [...s.family.children.flatMap((child) => ofChild(child, s.toldSeq)), ...own].slice(-MOST);
+}
+
+/** What a child has told of since, and what nobody knows of it: that is its parent's too, each time. */
+function ofChild({ id, last, lastSeq, standing }: Child, toldSeq: number): readonly Claim[] {
+  const isKnown = ({ status }: Claim): boolean => status !== 'unknown' && status !== 'dispatched';
+  const news = last !== null && lastSeq > toldSeq ? last.claims.filter(isKnown) : [];
+  return [
+    ...news.map((one): Claim => ({ ...one, session: one.session ?? id })),
+    ...(standing?.unknown ?? []).map(({ session, effect, tool, target }): Claim => {
+      return { effect, tool, target, status: 'unknown', receipt: null, session };
+    }),
+  ];
 }
 
 /**
  * Done in the session's own files, behind its own walls: nothing stands outside that somebody would have to be told of,
  * and the commits of the files say what has changed. What can reach further is `blind`.
  */
-const isInside = ({ files, capability, evidence }: Effect): boolean =>
-  files !== undefined && capability.kind !== 'blind' && evidence === null;
+const isInside = ({ files, family, capability, evidence }: Effect): boolean =>
+  family !== undefined || (files !== undefined && capability.kind !== 'blind' && evidence === null);
 
 function claim(effect: Effect, epoch: number): Claim {
   const { id, tool, target } = effect;

@@ -7,10 +7,13 @@ import { oneLine } from '../lib/text.ts';
 import { type BudgetChange, type Budgets, changed, NO_BUDGETS, WHATS } from './budget.ts';
 import { OutlastError } from './error.ts';
 import type { DecisionAnswer, EventBody, EventOf, Limits } from './event.ts';
+import { descendants, type Told } from './family.ts';
+import type { Parent } from './family-event.ts';
 import type { FileRef } from './file.ts';
 import { type DecisionId, type MessageId, mint, type Owner, type SessionId } from './ids.ts';
 import type { Receipt, When } from './message.ts';
 import { phase } from './phase.ts';
+import { isNews } from './slices/family.ts';
 import { digestOf } from './slices/inbox.ts';
 import { type Decision, findEffect, openDecisions, type State } from './state.ts';
 
@@ -25,12 +28,16 @@ export interface Contract {
   readonly limits: Limits;
   readonly seed: number;
   readonly budget?: Budgets;
+  /** Of a child. */
+  readonly parent?: Parent;
+  /** Of the first message. */
+  readonly key?: string | null;
 }
 
 const MESSAGE_MAX = 200_000;
 
 export function start(contract: Contract): readonly EventBody[] {
-  const { message, images = [], title, budget = NO_BUDGETS, ...rest } = contract;
+  const { message, images = [], title, budget = NO_BUDGETS, key = null, ...rest } = contract;
   checkLimits(budget.turn, budget.session);
   checkText(message);
   return [
@@ -41,7 +48,7 @@ export function start(contract: Contract): readonly EventBody[] {
     {
       kind: 'message.accepted',
       message: 'm1' as MessageId,
-      key: null,
+      key,
       text: message,
       images,
       when: 'next',
@@ -54,11 +61,19 @@ export function start(contract: Contract): readonly EventBody[] {
 export function fork(
   s: State,
   origin: { readonly from: SessionId; readonly lineage: SessionId },
-  { title, by }: { readonly title: string | undefined; readonly by: string },
+  { title, by, ...rest }: ForkTerms,
 ): readonly EventBody[] {
   refuseForeign(s);
   const kept = title ?? oneLine(`${s.contract.title} (fork at ${s.head})`, 200);
-  return [{ kind: 'session.forked', ...origin, head: s.head, title: kept, by }];
+  return [{ kind: 'session.forked', ...origin, head: s.head, title: kept, by, ...rest }];
+}
+
+interface ForkTerms {
+  readonly title: string | undefined;
+  readonly by: string;
+  /** Of a child that begins as a fork of its parent. */
+  readonly parent?: Parent;
+  readonly budget?: Budgets;
 }
 
 export type Sent =
@@ -195,6 +210,32 @@ export function reopen(s: State, by: string): readonly EventBody[] {
     });
   }
   return [];
+}
+
+/** What a child tells; what is known already changes nothing. In every state: what has come to be is taken in. */
+export function hear(s: State, told: Told): readonly EventBody[] {
+  refuseForeign(s);
+  return isNews(s, told) ? [{ kind: 'child.reported', ...told }] : [];
+}
+
+/** Another session below this one, the root of its tree. Counted again it counts once. */
+export function countDescendant(s: State, child: SessionId): readonly EventBody[] {
+  refuseStopped(s);
+  if (s.family.descendants.includes(child)) return [];
+  const full = noRoom(s);
+  if (full) throw full;
+  return [{ kind: 'descendant.counted', child }];
+}
+
+/** Why no further session may come below this root; null when one may. */
+export function noRoom(s: State): OutlastError | null {
+  const { childrenTotal } = s.contract.limits;
+  if (descendants(s) < childrenTotal) return null;
+  return new OutlastError(
+    'children.total',
+    `All ${childrenTotal} sessions that may come of this one have been started.`,
+    { next: 'do it yourself, or go on with a child that is there' },
+  );
 }
 
 export interface Choice {

@@ -12,6 +12,8 @@ export const ERRORS = {
   'session.not_stopped': 'stop',
   'session.quarantined': 'ask',
   'session.newer_version': 'stop',
+  'children.total': 'stop',
+  'children.unknown': 'stop',
   'owner.invalid': 'stop',
   'owner.unauthorized': 'stop',
   'key.conflict': 'stop',

@@ -11,6 +11,7 @@ import type { Json } from '../lib/json.ts';
 import type { Budget, Budgets, Cost, Exhaustion } from './budget.ts';
 import type { Capability, Evidence, Finding, Outcome } from './capability.ts';
 import type { Claim } from './claims.ts';
+import type { FamilyEvent, FamilyUse, Parent } from './family-event.ts';
 import type { FileRef } from './file.ts';
 import type {
   BlobRef,
@@ -75,7 +76,7 @@ export type CellEnd =
 export type AbortReason = 'time' | 'memory' | 'output' | 'poisoned' | 'lost' | 'interrupted' | 'stuck';
 
 /** What a suspended call or cell waits for. */
-export type Awaited = DecisionId | TimerId;
+export type Awaited = DecisionId | TimerId | SessionId;
 
 export type DecisionAnswer = 'approve' | 'reject' | 'done' | 'not-done' | 'answer';
 
@@ -112,6 +113,8 @@ export type EventBody =
       readonly seed: number;
       /** Since version 2. */
       readonly budget: Budgets;
+      /** Only there for a child. */
+      readonly parent?: Parent;
     }
   | { readonly kind: 'session.paused'; readonly by: string }
   | { readonly kind: 'session.resumed'; readonly by: string }
@@ -134,6 +137,9 @@ export type EventBody =
       readonly lineage: SessionId;
       readonly title: string;
       readonly by: string;
+      /** Of a child that begins as a fork of its parent; with its own budget. */
+      readonly parent?: Parent;
+      readonly budget?: Budgets;
     }
   | {
       readonly kind: 'lease.acquired';
@@ -207,6 +213,8 @@ export type EventBody =
       readonly complete: boolean;
       /** Since version 2: what it did outside, as the ledger knows it at this moment. */
       readonly claims: readonly Claim[];
+      /** Titles of children that were cut off in this turn; not there when none was. */
+      readonly partial?: readonly string[];
     }
   | {
       readonly kind: 'turn.failed';
@@ -266,6 +274,8 @@ export type EventBody =
       readonly policy: Ruling;
       /** What its tool does with the files of the session, where it does anything. */
       readonly files?: FilesUse;
+      /** What it does with children, where it does anything. */
+      readonly family?: FamilyUse;
     }
   /** Denied, not granted, or not well formed: it was never sent, and whoever asked is told. */
   | {
@@ -343,6 +353,7 @@ export type EventBody =
   | { readonly kind: 'heap.based'; readonly image: HeapImage }
   | WorkspaceEvent
   | KernelEvent
+  | FamilyEvent
   // ── decisions, timers ────────────────────────────────────────────────────────────────────────────────────
   | {
       readonly kind: 'decision.requested';
@@ -451,6 +462,12 @@ export const AUTHORITY = {
   'workspace.committed': 'fact',
   'workspace.set': 'input',
   'kernel.noted': 'fact',
+  'child.spawned': 'choice',
+  'child.instructed': 'choice',
+  'child.reported': 'input',
+  'child.relayed': 'fact',
+  'descendant.counted': 'input',
+  'parent.told': 'fact',
   'decision.requested': 'choice',
   'decision.made': 'input',
   'decision.expired': 'choice',
@@ -468,8 +485,8 @@ export const VERSIONS: Readonly<Record<EventKind, number>> = {
   'message.accepted': 2,
   'response.surfaced': 2,
   'turn.failed': 2,
-  /** Version 3 has limits of the model's view. */
-  'session.started': 3,
+  /** Version 3 has limits of the model's view, version 4 those of children. */
+  'session.started': 4,
   /** Version 2 has parts of the kinds `file` and `source`, version 3 what it cost. */
   'model.completed': 3,
 };

@@ -7,11 +7,13 @@
 import { NO_BUDGETS, NOTHING_SPENT } from './budget.ts';
 import type { Event, EventBody, EventKind, EventOf, ForeignEvent } from './event.ts';
 import { DEFAULT_LIMITS } from './event.ts';
+import { NO_FAMILY } from './family.ts';
 import { noCounters, type Owner } from './ids.ts';
 import * as budget from './slices/budget.ts';
 import * as context from './slices/context.ts';
 import * as decision from './slices/decision.ts';
 import * as effect from './slices/effect.ts';
+import * as family from './slices/family.ts';
 import * as fork from './slices/fork.ts';
 import * as heap from './slices/heap.ts';
 import * as inbox from './slices/inbox.ts';
@@ -74,6 +76,7 @@ export const initialState: State = {
     commits: [],
   },
   kernel: kernel.NO_KERNEL,
+  family: NO_FAMILY,
   decisions: [],
   toldSeq: 0,
   loss: null,
@@ -82,7 +85,7 @@ export const initialState: State = {
 };
 
 export function evolve(state: State, event: Event | ForeignEvent): State {
-  const next = transition(state, event);
+  const next = family.withDue(transition(state, event), state, event);
   const activeAt = UPKEEP.has(event.kind) ? state.activeAt : event.at;
   return { ...next, head: event.seq, at: event.at, activeAt };
 }
@@ -95,6 +98,8 @@ const UPKEEP: ReadonlySet<string> = new Set([
   'compaction.started',
   'context.compacted',
   'compaction.failed',
+  'child.relayed',
+  'parent.told',
 ]);
 
 /** What was decided on `s`, as the next events of its log, and the state after them. Time never goes back. */
@@ -160,6 +165,12 @@ const TRANSITIONS: { readonly [Kind in EventKind]: (s: State, e: EventOf<Kind>) 
   'workspace.committed': workspace.committed,
   'workspace.set': workspace.set,
   'kernel.noted': kernel.noted,
+  'child.spawned': family.spawned,
+  'child.instructed': family.instructed,
+  'child.reported': family.reported,
+  'child.relayed': family.relayed,
+  'descendant.counted': family.counted,
+  'parent.told': family.parentTold,
   'decision.requested': decision.requested,
   'decision.made': decision.made,
   'decision.expired': decision.expired,

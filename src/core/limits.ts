@@ -26,6 +26,12 @@ export interface Limits {
   readonly contextTokens: number;
   /** The most bytes that a request may have; what is more is compacted before it is sent. */
   readonly requestBytes: number;
+  /** Generations of children below a session that is nobody's child; 0: none. A deeper one is refused. */
+  readonly childDepth: number;
+  /** Sessions below the top one, over all its life. One more is refused. */
+  readonly childrenTotal: number;
+  /** Children of one session that are at work at the same time. One more is refused. */
+  readonly childrenAtOnce: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -41,4 +47,7 @@ export const DEFAULT_LIMITS: Limits = {
   windowTokens: 128_000,
   contextTokens: 0,
   requestBytes: 32 * 1024 * 1024,
+  childDepth: 2,
+  childrenTotal: 30,
+  childrenAtOnce: 8,
 };

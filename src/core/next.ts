@@ -8,13 +8,15 @@
  * N4  `wakeAt` is the next instant at which the answer could differ without any new event.
  */
 
-import { unreachable } from '../lib/assert.ts';
 import { approvalOf, mayPass } from './approval.ts';
 import { tripped, trippedInWords } from './breaker.ts';
-import { writes } from './capability.ts';
+import { areStopped, kin } from './children.ts';
 import { claims } from './claims.ts';
 import { compaction, isOverfull, isStuck } from './compaction.ts';
-import type { Awaited, EventBody } from './event.ts';
+import type { EventBody } from './event.ts';
+import { cutOff } from './family.ts';
+import type { Wanted } from './family-event.ts';
+import { isHeld } from './held.ts';
 import { type CallId, type CellId, type EffectId, mint } from './ids.ts';
 import type { Message } from './message.ts';
 import { question, resolve, whyUnknown } from './resolve.ts';
@@ -22,15 +24,8 @@ import { nextDelivery } from './slices/heap.ts';
 import { mustAttend } from './slices/kernel.ts';
 import { brokenBefore, isBroken, saidIn, textOf } from './slices/turn.ts';
 import { isInFiles } from './slices/workspace.ts';
-import {
-  type Decision,
-  type Effect,
-  isUnknown,
-  openDecisions,
-  pendingTimers,
-  type State,
-  type Step,
-} from './state.ts';
+import { type Effect, isUnknown, openDecisions, pendingTimers, type State, type Step } from './state.ts';
+import { forThisTurn, suspensions } from './suspend.ts';
 import { parkingAt, upkeep } from './upkeep.ts';
 
 export type PortCall =
@@ -48,6 +43,10 @@ export type PortCall =
   /** Look at what lives in the kernel. */
   | { readonly do: 'attend' }
   | { readonly do: 'release' }
+  /** Tell the parent what came of an instruction (0: nothing new), and how this session stands. */
+  | { readonly do: 'report'; readonly result: number; readonly standing: string }
+  /** Pass on to the child of this effect how it is to be. */
+  | { readonly do: 'relay'; readonly effect: EffectId; readonly status: Wanted }
   /** Ask the model what is to be kept of the oldest items of its view. */
   | { readonly do: 'compact'; readonly items: number; readonly attempt: number }
   /** Take a new base of the heap with this digest. */
@@ -82,12 +81,13 @@ export function work(s: State, now: number): Next {
 let latest: { readonly s: State; readonly now: number; readonly wanted: Next } | null = null;
 
 function workOf(s: State, now: number): Next {
-  if (s.head === 0 || s.foreign.length > 0 || s.lifetime.status === 'stopped') return REST;
+  if (s.head === 0 || s.foreign.length > 0) return REST;
+  if (s.lifetime.status === 'stopped') return kin(s);
   if (s.lifetime.status === 'stopping') return stopping(s, now);
-  if (s.lifetime.quarantine !== null) return inFlight(s);
+  if (s.lifetime.quarantine !== null) return join([inFlight(s), kin(s)]);
   if (s.lifetime.crashes >= s.contract.limits.crashes) return quarantine(s);
   // Paused: what was sent is still cleared up, and nothing new begins, in code neither.
-  if (s.lifetime.status === 'paused') return join([effects(s, now), expiries(s, now)]);
+  if (s.lifetime.status === 'paused') return join([effects(s, now), expiries(s, now), kin(s)]);
   return join([
     effects(s, now),
     expiries(s, now),
@@ -95,6 +95,7 @@ function workOf(s: State, now: number): Next {
     heap(s, now),
     files(s, now),
     kernel(s, now),
+    kin(s),
     turn(s, now),
     compaction(s, now),
   ]);
@@ -149,21 +150,7 @@ function effects(s: State, now: number): Next {
 }
 
 function mayDispatch(s: State, effect: Effect): boolean {
-  return s.lifetime.status === 'open' && mayPass(effect) && !heldBy(s, effect);
-}
-
-/** The unknown effect that this one has to wait for: same tool, same target, and not provably about another thing. */
-export function heldBy(s: State, effect: Effect): Effect | undefined {
-  if (!writes(effect.capability)) return undefined;
-  return s.effects.open.find(
-    (other) =>
-      other.id !== effect.id &&
-      writes(other.capability) &&
-      isUnknown(other, s.lifetime.epoch) &&
-      other.tool === effect.tool &&
-      other.target === effect.target &&
-      (other.identity === effect.identity || other.identity === null || effect.identity === null),
-  );
+  return s.lifetime.status === 'open' && mayPass(effect) && !isHeld(s, effect);
 }
 
 /** Dispatches it, once the files that it needs are there and nobody else's hand is on them. */
@@ -369,7 +356,7 @@ function acting(s: State, number: number, step: Extract<Step, { phase: 'acting' 
       .filter((call) => call.part.tool !== 'code' || (!s.heap.cell && call === firstCode(asked)))
       .map((call) => ({ do: 'plan', call: call.part.call })),
   };
-  return join([plans, suspend(s, step)]);
+  return join([plans, choose(...suspensions(s, step))]);
 }
 
 const FULL =
@@ -403,73 +390,28 @@ function surface(s: State, number: number, step: Extract<Step, { phase: 'acting'
     answers: s.turn?.answers ?? [],
     complete: step.finish !== 'length',
     claims: claims(s),
+    ...partialOf(s),
   });
+}
+
+function partialOf(s: State): { readonly partial?: readonly string[] } {
+  const partial = cutOff(s).map(({ title }) => title);
+  return partial.length === 0 ? {} : { partial };
 }
 
 const fail = (s: State, turn: number, code: string, reason: string): Next =>
   choose({ kind: 'turn.failed', turn, code, reason, claims: claims(s) });
-
-/**
- * A message gives the model a turn although something is waited for: any message while it sleeps, a message `now` while
- * a person owes a decision or code waits for its timer.
- */
-function suspend(s: State, step: Extract<Step, { phase: 'acting' }>): Next {
-  const isUrgent = s.inbox.unread.some((message) => message.when === 'now');
-  const isCalled = forThisTurn(s).length > 0;
-  return join(
-    step.calls.map((call): Next => {
-      if (call.state !== 'running' || !isCalled) return REST;
-      const { on } = call;
-      switch (on.kind) {
-        case 'timer':
-          return choose({ kind: 'call.suspended', call: call.part.call, on: on.timer });
-        case 'decision':
-          return isUrgent ? choose({ kind: 'call.suspended', call: call.part.call, on: on.decision }) : REST;
-        case 'effect': {
-          const decision = isUrgent ? waitsFor(s, on.effect) : undefined;
-          return decision ? choose({ kind: 'call.suspended', call: call.part.call, on: decision.id }) : REST;
-        }
-        case 'cell': {
-          const awaited = isUrgent && s.heap.cell?.committed ? cellWaitsFor(s, on.cell) : undefined;
-          return awaited ? choose({ kind: 'cell.suspended', cell: on.cell, on: awaited }) : REST;
-        }
-        default:
-          return unreachable(on);
-      }
-    }),
-  );
-}
-
-/** What stands between this cell and its next line, where that takes as long as it takes. */
-function cellWaitsFor(s: State, cell: CellId): Awaited | undefined {
-  const own = s.heap.pending.filter((call) => call.cell === cell && !call.answer);
-  for (const call of own) {
-    if (call.on === 'decision') return call.decision;
-    const decision = call.on === 'effect' ? waitsFor(s, call.effect) : undefined;
-    if (decision) return decision.id;
-  }
-  const timer = own.every((call) => call.on === 'timer') ? own[0] : undefined;
-  return timer?.on === 'timer' ? timer.timer : undefined;
-}
-
-/** The open decision about this effect, or about the one that it is held behind. */
-function waitsFor(s: State, id: EffectId): Decision | undefined {
-  const about = (one: EffectId | undefined): Decision | undefined =>
-    openDecisions(s).find((decision) => decision.effect === one);
-  const effect = s.effects.open.find((open) => open.id === id);
-  const holder = effect?.status === 'intended' ? heldBy(s, effect) : undefined;
-  return about(id) ?? (holder && about(holder.id));
-}
-
-const forThisTurn = (s: State): readonly Message[] =>
-  s.inbox.unread.filter((message) => message.when !== 'later');
 
 // ── lifetime ───────────────────────────────────────────────────────────────────────────────────────────────
 
 function stopping(s: State, now: number): Next {
   const sent = inFlight(s);
   const deadline = (s.lifetime.stoppingAt ?? now) + STOP_GRACE_MS;
-  if (sent.calls.length > 0 && now < deadline) return { ...sent, wakeAt: deadline };
+  const passing = kin(s);
+  if (passing.choices.length > 0) return passing;
+  if (now < deadline && (sent.calls.length > 0 || !areStopped(s)))
+    return join([{ ...sent, wakeAt: deadline }, passing]);
+  if (passing.calls.length > 0) return passing;
   return { ...REST, calls: [{ do: 'release' }] };
 }
 
@@ -480,7 +422,8 @@ function quarantine(s: State): Next {
 
 // ── details ────────────────────────────────────────────────────────────────────────────────────────────────
 
-const choose = (...choices: readonly EventBody[]): Next => ({ ...REST, choices });
+const choose = (...choices: readonly EventBody[]): Next =>
+  choices.length === 0 ? REST : { ...REST, choices };
 
 /** Asked many times in a commit, and most parts are at rest: those are passed over by their identity. */
 function join(parts: readonly Next[]): Next {

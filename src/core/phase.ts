@@ -1,6 +1,6 @@
 /** The phase of a session, in the one set of words. Pure. */
 
-import { work } from './next.ts';
+import { type PortCall, work } from './next.ts';
 import { openDecisions, pendingTimers, type State } from './state.ts';
 
 export type Phase =
@@ -14,20 +14,26 @@ export type Phase =
   | 'stopped'
   | 'completed';
 
+/** What is done beside the work: to keep its view small, and between it and its kin. Nobody waits for that. */
+const ASIDE: ReadonlySet<PortCall['do']> = new Set(['compact', 'report', 'relay']);
+
 export function phase(s: State): Phase {
   const { status, quarantine } = s.lifetime;
   if (status === 'stopped' || status === 'stopping') return status;
   if (status === 'paused' || quarantine !== null || s.foreign.length > 0) return 'paused';
   const { choices, calls: all } = work(s, s.at);
-  // What is done beside the work to keep its view small is no work, and nobody waits for it.
-  const calls = all.filter((call) => call.do !== 'compact');
+  const calls = all.filter((call) => !ASIDE.has(call.do));
   // Also without a turn: what a cell left in the background goes on, and the log moves by itself.
   if (choices.length > 0 || calls.length > 0 || isClearingUp(s)) return 'working';
   if (s.budget.exhausted !== null) return 'paused';
   if (s.turn === null && s.inbox.unread.length === 0) return atRest(s);
   if (openDecisions(s).length > 0) return 'awaiting_decision';
-  return pendingTimers(s).length > 0 ? 'sleeping' : 'working';
+  return pendingTimers(s).length > 0 || waitsForChild(s) ? 'sleeping' : 'working';
 }
+
+const waitsForChild = ({ turn }: State): boolean =>
+  turn?.step.phase === 'acting' &&
+  turn.step.calls.some((call) => call.state === 'running' && call.on.kind === 'child');
 
 /** An effect has left whose outcome is still looked for, by us and not by a person. */
 function isClearingUp(s: State): boolean {

@@ -12,6 +12,8 @@ import type { Budgets, Exhaustion, Spent } from './budget.ts';
 import type { Capability, Evidence, Outcome } from './capability.ts';
 import type { Context, TurnEnd } from './context.ts';
 import type { DecisionAnswer, DecisionSubject, HeapImage, Limits, Origin } from './event.ts';
+import type { Family } from './family.ts';
+import type { FamilyUse } from './family-event.ts';
 import type { Heap, ImageChain } from './heap.ts';
 import type {
   CallId,
@@ -55,6 +57,7 @@ export interface State {
   readonly heap: Heap;
   readonly workspace: Files;
   readonly kernel: Kernel;
+  readonly family: Family;
   readonly decisions: readonly Decision[];
   /** The event that last told a person what stands outside: a response, or a failure. What is settled later is news. */
   readonly toldSeq: number;
@@ -168,7 +171,8 @@ export type Running =
   | { readonly kind: 'effect'; readonly effect: EffectId }
   | { readonly kind: 'cell'; readonly cell: CellId }
   | { readonly kind: 'timer'; readonly timer: TimerId }
-  | { readonly kind: 'decision'; readonly decision: DecisionId };
+  | { readonly kind: 'decision'; readonly decision: DecisionId }
+  | { readonly kind: 'child'; readonly child: SessionId };
 
 export interface ClosedTurn {
   readonly number: number;
@@ -245,6 +249,7 @@ export interface Effect {
   readonly digest: string;
   readonly policy: Ruling;
   readonly files?: FilesUse;
+  readonly family?: FamilyUse;
   readonly gate: Gate;
   readonly status: EffectStatus;
   readonly intendedAt: number;

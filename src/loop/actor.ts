@@ -30,6 +30,8 @@ export interface DriveContext {
   readonly heaps: Heaps;
   readonly workspaces: Workspaces;
   readonly leftovers: Leftovers;
+  /** Has a session looked at soon. */
+  readonly wake: (session: SessionId) => void;
   readonly states: { get(id: SessionId): State | undefined; set(id: SessionId, state: State): void };
 }
 
@@ -108,6 +110,7 @@ class Actor {
       leaseEnds: () => lease.endsAt,
       number: () => ++this.modelCalls,
       late: (performed) => this.handIn(performed),
+      wake: context.wake,
     };
   }
 

@@ -15,10 +15,12 @@ import {
   isLimited,
   NO_BUDGETS,
   NOTHING_SPENT,
+  plus,
   type Spent,
   type What,
 } from '../core/budget.ts';
 import { OutlastError } from '../core/error.ts';
+import { spentOnChildren } from '../core/family.ts';
 import type { SessionId } from '../core/ids.ts';
 import type { ModelRequest, Usage } from '../core/message.ts';
 import type { State } from '../core/state.ts';
@@ -155,6 +157,7 @@ async function grant(
   const { store, prices, model, clock } = by.ports;
   const { owner, limits: bounds } = s.contract;
   const { limits, spent } = s.budget;
+  const children = spentOnChildren(s);
   const own = (await store.budget(owner)).limits;
   const all = [limits.turn, limits.session, own];
   if (!all.some(isLimited)) return UNLIMITED;
@@ -173,7 +176,10 @@ async function grant(
     const key = `${by.session}.${turn}.${step}.${attempt}.${by.epoch}.${by.number()}`;
     const asked: Reservation = {
       ...{ owner, session: by.session, turn, key, amounts: most, limits },
-      spent: { turn: s.turn?.spent ?? NOTHING_SPENT, session: spent },
+      spent: {
+        turn: plus(s.turn?.spent ?? NOTHING_SPENT, children.turn),
+        session: plus(spent, children.session),
+      },
     };
     const reserved = await store.reserve(asked);
     if (reserved.status === 'granted') {

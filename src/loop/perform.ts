@@ -26,6 +26,7 @@ import { openFile, withFiles } from './files.ts';
 import { hand } from './hand.ts';
 import type { Based, Heaps, Opened } from './heaps.ts';
 import { inputOf } from './journal.ts';
+import { kinOf, relay, reportToParent } from './kin.ts';
 import { type Call, type Metered, metered } from './meter.ts';
 import type { Ports } from './ports.ts';
 import { recallFor } from './recall-tool.ts';
@@ -67,7 +68,9 @@ export type Performed =
       readonly files: KeptTree | null;
     }
   | { readonly do: 'checkout'; readonly call: Of<'checkout'>; readonly checkedOut: CheckedOut }
-  | { readonly do: 'release'; readonly call: Of<'release'>; readonly files: KeptTree | null };
+  | { readonly do: 'release'; readonly call: Of<'release'>; readonly files: KeptTree | null }
+  | { readonly do: 'report'; readonly call: Of<'report'> }
+  | { readonly do: 'relay'; readonly call: Of<'relay'> };
 
 /** What stood in the folder before a call otherwise than it was committed, and what the call has made of it. */
 export interface Touched {
@@ -94,6 +97,8 @@ export interface Performer {
   readonly number: () => number;
   /** Takes an answer that came after its time limit: its call has been recorded as unknown. */
   readonly late: (performed: Performed) => void;
+  /** Has another session looked at soon. */
+  readonly wake: (session: SessionId) => void;
 }
 
 export async function perform(call: PortCall, s: State, by: Performer, halt: Abort): Promise<Performed> {
@@ -134,6 +139,12 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
       await by.ports.processes?.end(by.session);
       await by.heaps.close(by.session);
       return { do: 'release', call, files: await lastLook(s, by) };
+    case 'report':
+      await reportToParent(s, call.result, by);
+      return { do: 'report', call };
+    case 'relay':
+      await relay(s, call.effect, call.status, by);
+      return { do: 'relay', call };
     case 'plan':
       throw new OutlastError('internal', 'Plans are made in the commit that asks for them.');
     default:
@@ -365,6 +376,7 @@ const contextOf = (s: State, by: Performer, effect: Effect, attempt: number, lim
   },
   session: by.session,
   workspace: () => hand(by.session, s, by.epoch, by.ports, by.workspaces),
+  kin: () => kinOf(s, effect.id, by),
 });
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -6,6 +6,7 @@
 import { failures, NONE_FAILING, REFUSED_AFTER, repeatedInWords } from '../core/breaker.ts';
 import { OutlastError } from '../core/error.ts';
 import type { EventBody, Origin } from '../core/event.ts';
+import { refusal, shareOf } from '../core/family.ts';
 import { type CallId, type CellId, type Counters, mint } from '../core/ids.ts';
 import { digestOf, type Policy, type Ruling } from '../core/policy.ts';
 import { REFUSED } from '../core/slices/fork.ts';
@@ -42,7 +43,7 @@ export function planCall(s: State, id: CallId, planner: Planner): readonly Event
     const known = planner.tools.specs.map((spec) => spec.name).join(', ');
     return [refuse(id, 'tool.unknown', `There is no tool "${name}". There are: ${known}.`)];
   }
-  const plan = planOf(tool, input);
+  const plan = withFamily(s, planOf(tool, input));
   return isRefusal(plan)
     ? [refuse(id, plan.refused.code, plan.refused.message)]
     : ruled(s, origin, tool.bookedAs ?? name, plan, planner.policy, useOf(tool));
@@ -74,7 +75,7 @@ export function planGuestCalls(
     const verb = isRefused ? { refused: REFUSED } : builtIn(name)?.plan(now, origin, args);
     if (verb && !('refused' in verb)) return minted(verb);
     const tool = tools.get(name);
-    const plan = verb ?? (tool ? planOf(tool, args) : notGranted(name));
+    const plan = verb ?? (tool ? withoutFamily(planOf(tool, args)) : notGranted(name));
     if (!isRefusal(plan))
       return minted(...ruled(now, origin, tool?.bookedAs ?? name, plan, policy, useOf(tool)));
     const stand: Plan = { capability: { kind: 'read' }, target: name, identity: null, args };
@@ -129,6 +130,21 @@ function planOf(tool: Tool, args: Json): Plan | Refusal {
   }
 }
 
+/** What is ordered of a child has to keep to the bounds of its tree, and takes its share of the budget with it. */
+function withFamily(s: State, plan: Plan | Refusal): Plan | Refusal {
+  if (isRefusal(plan) || plan.family === undefined) return plan;
+  const refused = refusal(s, plan.family);
+  if (refused) return { refused };
+  const { args } = plan;
+  return { ...plan, args: { ...(isRecord(args) ? args : {}), share: shareOf(s) as Json } };
+}
+
+/** A promise in code would have to wait as long as a child may work; a call can be gone on without. */
+const withoutFamily = (plan: Plan | Refusal): Plan | Refusal =>
+  isRefusal(plan) || plan.family === undefined
+    ? plan
+    : { refused: { code: 'call.invalid', message: 'Children are ordered by a call, not by code.' } };
+
 /** The intention with its ruling; what the policy denies is refused in the same breath. */
 function ruled(
   s: State,
@@ -151,7 +167,7 @@ function intend(
   s: State,
   origin: Origin,
   tool: string,
-  { capability, target, identity, args }: Plan,
+  { capability, target, identity, args, family }: Plan,
   policy: Ruling,
 ): Extract<EventBody, { kind: 'effect.intended' }> {
   const digest = digestOf({ tool, target, args });
@@ -167,6 +183,7 @@ function intend(
     args,
     digest,
     policy,
+    ...(family === undefined ? {} : { family }),
   };
 }
 

@@ -193,6 +193,9 @@ describe('the tool', () => {
     workspace: () => {
       throw new Error('recall needs no files');
     },
+    kin: () => {
+      throw new Error('recall needs no children');
+    },
   };
   const planned = (args: unknown) => RECALL_TOOL.plan(args as never);
 

@@ -58,6 +58,10 @@ export function record(performed: Performed, s: State, by: Performer): Facts {
       return checkedOut(performed, s, by.epoch);
     case 'release':
       return s.lifetime.status === 'stopping' ? stopped(performed, s) : NOTHING;
+    case 'report':
+      return reported(performed, s);
+    case 'relay':
+      return relayed(performed, s);
     default:
       return unreachable(performed);
   }
@@ -165,6 +169,22 @@ function called(performed: Extract<Performed, { do: 'call' }>, s: State): Facts 
 function stopped({ files }: Extract<Performed, { do: 'release' }>, s: State): Facts {
   const end: EventBody = { kind: 'session.stopped', unknown: s.effects.open.map((effect) => effect.id) };
   return joined(committedFiles(files, 'stopped', s), { events: [end] });
+}
+
+/** Of a result that its parent has, and of how the session stood when that was told. */
+function reported({ call }: Extract<Performed, { do: 'report' }>, s: State): Facts {
+  const { told, due } = s.family;
+  const isDue = due[0]?.seq === call.result;
+  if (!isDue && (call.result !== 0 || call.standing === told.standing)) return NOTHING;
+  const result = Math.max(call.result, told.result);
+  return { events: [{ kind: 'parent.told', result, standing: call.standing }] };
+}
+
+function relayed({ call }: Extract<Performed, { do: 'relay' }>, s: State): Facts {
+  const { effect, status } = call;
+  const child = s.family.children.find((one) => one.effect === effect);
+  const isKnown = child ? child.relayed === status : s.family.barred.includes(effect);
+  return isKnown ? NOTHING : { events: [{ kind: 'child.relayed', effect, status }] };
 }
 
 function settled({ call, outcome }: Extract<Performed, { do: 'call' }>, s: State): Facts {

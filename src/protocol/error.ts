@@ -16,6 +16,8 @@ export const STATUS = {
   'session.not_stopped': 409,
   'session.quarantined': 409,
   'session.newer_version': 409,
+  'children.total': 409,
+  'children.unknown': 404,
   'owner.invalid': 400,
   'owner.unauthorized': 401,
   'key.conflict': 409,

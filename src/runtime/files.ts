@@ -15,12 +15,12 @@ import type { Phase } from '../core/phase.ts';
 import { lineageOf, type State } from '../core/state.ts';
 import { EMPTY_TREE, type Entry, entryAt, type Tree } from '../core/tree.ts';
 import { differences } from '../loop/differences.ts';
+import { noSuchEvent } from '../loop/fork.ts';
 import { contentOf } from '../loop/hand.ts';
 import type { Ports } from '../loop/ports.ts';
 import { readEvents } from '../loop/read.ts';
 import type { Workspaces } from '../loop/workspaces.ts';
 import type { Blob } from '../store/port.ts';
-import { noSuchEvent } from './fork.ts';
 
 export interface FilesPage {
   readonly session: SessionId;

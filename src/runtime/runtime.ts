@@ -35,6 +35,7 @@ import type { Drive, Driver } from '../driver/port.ts';
 import { assert } from '../lib/assert.ts';
 import { drive } from '../loop/actor.ts';
 import { sealFile } from '../loop/files.ts';
+import { type Forked, type ForkRequest, fork, noSuchEvent } from '../loop/fork.ts';
 import { Heaps } from '../loop/heaps.ts';
 import { type Appended, appendInput, stamp } from '../loop/input.ts';
 import { Leftovers } from '../loop/leftovers.ts';
@@ -52,7 +53,6 @@ import { type Approver, approving } from './approver.ts';
 import { type Asked, ask } from './ask.ts';
 import { type FileCalls, fileCalls } from './files.ts';
 import { follow, type Whisper } from './follow.ts';
-import { type Forked, type ForkRequest, fork, noSuchEvent } from './fork.ts';
 import { type Inbox, type InboxItem, inbox, watchInbox } from './inbox.ts';
 import { setOwnerBudget } from './owner-budget.ts';
 import { type Verification, verify } from './verify.ts';
@@ -163,7 +163,8 @@ export function outlast(
 ): Outlast {
   const heaps = new Heaps(ports);
   const workspaces = new Workspaces(ports);
-  const context = { ports, heaps, workspaces, leftovers: new Leftovers(), states: states() };
+  const wake = (session: SessionId): void => driver.wake(session);
+  const context = { ports, heaps, workspaces, leftovers: new Leftovers(), states: states(), wake };
   const closing = new AbortController();
   const as = (of: Owner, by: string = of): Sessions => sessions(of, { ...context, driver, home: owner }, by);
   const driving: Drive = (session, signal) => drive(session, context, signal);

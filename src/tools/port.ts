@@ -11,8 +11,10 @@
  *     and what it changed is committed with its settlement. One with `readsFiles` runs when they are open.
  */
 
+import type { Budget } from '../core/budget.ts';
 import type { Audit, Capability, Finding } from '../core/capability.ts';
-import type { SessionId } from '../core/ids.ts';
+import type { FamilyUse } from '../core/family-event.ts';
+import type { MessageId, SessionId } from '../core/ids.ts';
 import type { ToolSpec } from '../core/message.ts';
 import type { Json } from '../lib/json.ts';
 import type { Workspace } from '../workspace/port.ts';
@@ -27,10 +29,39 @@ export interface Plan {
   readonly args: Json;
   /** What it will cost, for the policy; left out where the tool cannot tell. */
   readonly costUsd?: number;
+  /** What it does with children: bounds are held, and its share of the budget is added to `args` as `share`. */
+  readonly family?: FamilyUse;
 }
 
 export interface Refusal {
   readonly refused: { readonly code: string; readonly message: string };
+}
+
+/** What a call orders of a new child. */
+export interface SpawnRequest {
+  readonly task: string;
+  readonly title: string;
+  /** Whether it stays open after its first response. */
+  readonly persist: boolean;
+  /** Whether it begins with transcript, files and live objects of its parent; else with nothing but its task. */
+  readonly fork: boolean;
+  /** What it may use. */
+  readonly share: Budget;
+}
+
+/** An order that a child has. */
+export interface Ordered {
+  readonly child: SessionId;
+  readonly message: MessageId;
+  /** When it is read, in words. */
+  readonly rule: string;
+}
+
+/** The children of a session. Each of these can be done again under the same reference and is done once. */
+export interface Kin {
+  spawn(request: SpawnRequest): Promise<Ordered>;
+  instruct(child: string, message: string, share: Budget): Promise<Ordered>;
+  stop(child: string): Promise<{ readonly child: SessionId; readonly wasAtWork: boolean }>;
 }
 
 export interface RunContext {
@@ -44,6 +75,8 @@ export interface RunContext {
   readonly session: SessionId;
   /** The files of the session (T5). */
   workspace(): Workspace;
+  /** Its children. */
+  kin(): Kin;
 }
 
 export type Answer =

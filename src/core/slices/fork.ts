@@ -11,6 +11,7 @@
 import { oneLine } from '../../lib/text.ts';
 import { NOTHING_SPENT } from '../budget.ts';
 import type { Event, EventOf, ForeignEvent, Stamp } from '../event.ts';
+import { NO_FAMILY } from '../family.ts';
 import type { CellId } from '../ids.ts';
 import type { Delivery, Effect, Pending, State } from '../state.ts';
 import { openDecisions, pendingTimers } from '../state.ts';
@@ -34,7 +35,8 @@ export function forked(s: State, e: EventOf<'session.forked'>): State {
     inbox: { unread: [], receipts: {} },
     loss: null,
     // Its limits are those of the original; what was spent there is not spent again.
-    budget: { ...ended.budget, spent: NOTHING_SPENT, exhausted: null },
+    budget: { limits: e.budget ?? ended.budget.limits, spent: NOTHING_SPENT, exhausted: null },
+    family: { ...NO_FAMILY, parent: e.parent ?? null },
     // What the original did is told there; what was left with it is told here, once.
     toldSeq: e.seq - 1,
     heap: { ...ended.heap, opened: null, parked: true, cell: null, suspended: [] },

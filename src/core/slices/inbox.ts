@@ -8,7 +8,7 @@
 import { given } from '../../lib/given.ts';
 import type { EventOf } from '../event.ts';
 import type { FileRef } from '../file.ts';
-import type { CellId, DecisionId, EffectId, MessageId, TimerId } from '../ids.ts';
+import type { MessageId } from '../ids.ts';
 import type { Message, When, Whole } from '../message.ts';
 import type { State } from '../state.ts';
 
@@ -51,7 +51,8 @@ export function read(s: State, e: EventOf<'message.read'>): State {
 /** What the session reports to itself arrives like a message: the end of what was suspended. */
 export function reportToSelf(
   s: State,
-  of: CellId | EffectId | DecisionId | TimerId,
+  /** What has come to its end. */
+  of: string,
   text: string,
   at: number,
   whole?: Whole,

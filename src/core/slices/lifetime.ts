@@ -15,11 +15,12 @@ import { workerLost } from './loss.ts';
 import { closeTurn } from './turn.ts';
 
 export function started(s: State, e: EventOf<'session.started'>): State {
-  const { owner, persist, objective, title, model, tools, limits, seed } = e;
+  const { owner, persist, objective, title, model, tools, limits, seed, parent = null } = e;
   return {
     ...s,
     contract: { owner, persist, objective, title, model, tools, limits, seed, startedAt: e.at },
     budget: { ...s.budget, limits: e.budget },
+    family: { ...s.family, parent },
   };
 }
 

@@ -148,6 +148,8 @@ function waiting(s: State, on: Running, awaited: string): string {
     const due = s.timers.find(({ id }) => id === on.timer)?.due ?? s.at;
     return `Not over yet: timer ${on.timer} goes on until ${new Date(due).toISOString()}, and you will be told.`;
   }
+  if (on.kind === 'child')
+    return `${on.child} is still at work on it. It goes on, and what comes of it is reported when it is there.`;
   if (on.kind === 'decision') {
     return `A person is asked (decision ${awaited}) and has not answered yet. The answer is reported when it comes.`;
   }
@@ -314,6 +316,8 @@ function cutOff(s: State, step: Acting): Acting {
 
 function interruption(s: State, call: Call): string {
   if (call.state === 'asked') return 'Interrupted before it was started; nothing was done.';
+  if (call.state === 'running' && call.on.kind === 'child')
+    return `Interrupted while it waited for ${call.on.child}, which goes on; what comes of it is reported.`;
   const outside = doneOutside(s, ({ origin }) =>
     origin.by === 'call'
       ? origin.call === call.part.call

@@ -91,7 +91,7 @@ export const FORK_PATCHES: readonly Patch[] = [
     first: { scenario: 'stop and reopen', mode: 'fork', near: 'store.commit' },
     edits: [
       {
-        file: 'runtime/fork.js',
+        file: 'loop/fork.js',
         find: 'blobs: await copied(state, origin.session, ports.store)',
         replace: 'blobs: []',
       },

@@ -122,7 +122,11 @@ export const HOLDER_PATCHES: readonly Patch[] = [
     name: 'stopped and forgotten: a stop drops what is in flight from the ledger',
     first: { scenario: 'effects side by side', mode: 'stop', near: 'pay.run' },
     edits: [
-      { file: NEXT, find: 'if (sent.calls.length > 0 && now < deadline)', replace: 'if (false)' },
+      {
+        file: NEXT,
+        find: 'now < deadline && (sent.calls.length > 0',
+        replace: 'false && (sent.calls.length > 0',
+      },
       {
         file: LIFETIME,
         find: 'heap: { ...s.heap, opened: null, parked: true },\n    };\n}\nexport function reopened',

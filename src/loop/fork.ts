@@ -15,11 +15,11 @@ import { hasFiles } from '../core/slices/turn.ts';
 import { lineageOf, type State } from '../core/state.ts';
 import { decode, encode } from '../core/upcast.ts';
 import { assert } from '../lib/assert.ts';
-import { stamp } from '../loop/input.ts';
-import type { Ports } from '../loop/ports.ts';
-import { readBlob, readEvents, readRows } from '../loop/read.ts';
 import { summarize } from '../projections/summary.ts';
-import type { Blob } from '../store/port.ts';
+import type { Blob, Commit } from '../store/port.ts';
+import { stamp } from './input.ts';
+import type { Ports } from './ports.ts';
+import { readBlob, readEvents, readRows } from './read.ts';
 
 export interface ForkRequest {
   /** The last event that the fork shares; by default the newest. */
@@ -63,24 +63,9 @@ export async function fork(
   owner: Owner,
   ports: Pick<Ports, 'store' | 'clock'>,
 ): Promise<{ readonly forked: Forked; readonly state: State | null }> {
-  const { head } = origin.state;
-  const asked = request.at ?? head;
-  if (!Number.isInteger(asked) || asked < 1 || asked > head) throw noSuchEvent(asked, head);
-  const rows = await readRows(ports.store, origin.session, Math.min(asked + 1, head));
-  const events = rows.map(decode);
-  const cut = cutAt(events, asked);
-  const before = fold(events.slice(0, cut));
-  const bodies = begin(before, origin, request, owner);
-  const { state, events: own } = stamp(before, bodies, ports.clock.now());
-  const result = await ports.store.commit({
-    session,
-    head: 0,
-    epoch: null,
-    events: [...rows.slice(0, cut), ...own.map(encode)],
-    blobs: await copied(state, origin.session, ports.store),
-    summary: summarize(state, ports.clock.now()),
-    startKey: request.key == null ? null : `fork ${origin.session} ${request.key}`,
-  });
+  const { commit, state, cut, asked } = await forking(session, origin, request, { by: owner }, ports);
+  const startKey = request.key == null ? null : `fork ${origin.session} ${request.key}`;
+  const result = await ports.store.commit({ ...commit, startKey });
   if (result.status === 'exists') {
     return { forked: await again(result.session, cut, request, ports), state: null };
   }
@@ -88,12 +73,42 @@ export async function fork(
   return { forked: receipt(session, state, asked), state };
 }
 
-function begin(before: State, { session, state }: Origin, request: ForkRequest, owner: Owner) {
+/** Who forks, and what is other than in the original. */
+type Terms = Omit<Parameters<typeof decide.fork>[2], 'title'> & { readonly messageKey?: string };
+
+/** The one commit that makes a fork, before it is made. */
+export async function forking(
+  session: SessionId,
+  origin: Origin,
+  request: ForkRequest,
+  terms: Terms,
+  ports: Pick<Ports, 'store' | 'clock'>,
+): Promise<{ commit: Commit; state: State; cut: number; asked: number }> {
+  const { head } = origin.state;
+  const asked = request.at ?? head;
+  if (!Number.isInteger(asked) || asked < 1 || asked > head) throw noSuchEvent(asked, head);
+  const rows = await readRows(ports.store, origin.session, Math.min(asked + 1, head));
+  const events = rows.map(decode);
+  const cut = cutAt(events, asked);
+  const before = fold(events.slice(0, cut));
+  const bodies = begin(before, origin, request, terms);
+  const { state, events: own } = stamp(before, bodies, ports.clock.now());
+  const commit: Commit = {
+    ...{ session, head: 0, epoch: null },
+    events: [...rows.slice(0, cut), ...own.map(encode)],
+    blobs: await copied(state, origin.session, ports.store),
+    summary: summarize(state, ports.clock.now()),
+  };
+  return { commit, state, cut, asked };
+}
+
+function begin(before: State, { session, state }: Origin, request: ForkRequest, terms: Terms) {
+  const { messageKey: key = null, ...own } = terms;
   const lineage = lineageOf(state, session);
-  const forking = decide.fork(before, { from: session, lineage }, { title: request.title, by: owner });
+  const forking = decide.fork(before, { from: session, lineage }, { title: request.title, ...own });
   if (request.message === undefined) return forking;
   const forked = stamp(before, forking, before.at).state;
-  const sent = decide.send(forked, request.message, { key: null, when: 'next' });
+  const sent = decide.send(forked, request.message, { key, when: 'next' });
   return [...forking, ...('events' in sent ? sent.events : [])];
 }
 

@@ -1,0 +1,23 @@
+/** What waits since nobody knows whether the like of it has happened. Pure; part of `next`. */
+
+import { writes } from './capability.ts';
+import { unknownBelow } from './family.ts';
+import { type Effect, isUnknown, type State } from './state.ts';
+
+/** Behind an unknown effect of this session, or of one below it. */
+export const isHeld = (s: State, effect: Effect): boolean =>
+  heldBy(s, effect) !== undefined || (writes(effect.capability) && unknownBelow(s, effect) !== undefined);
+
+/** The unknown effect that this one has to wait for: same tool, same target, and not provably about another thing. */
+export function heldBy(s: State, effect: Effect): Effect | undefined {
+  if (!writes(effect.capability)) return undefined;
+  return s.effects.open.find(
+    (other) =>
+      other.id !== effect.id &&
+      writes(other.capability) &&
+      isUnknown(other, s.lifetime.epoch) &&
+      other.tool === effect.tool &&
+      other.target === effect.target &&
+      (other.identity === effect.identity || other.identity === null || effect.identity === null),
+  );
+}

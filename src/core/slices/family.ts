@@ -1,0 +1,224 @@
+/**
+ * Children in the fold, seen from both ends.
+ *
+ * N1  Each instruction has one result, by its message: the call that waits for it is answered with it, or else it comes
+ *     like a message. A result is taken once, whatever is told again (`ChildResult.seq`).
+ * N2  What is due to the parent stays due until `parent.told` says that it has it.
+ * N3  Whatever ends an instruction is a result: also that the child was stopped, or that nobody can drive it.
+ */
+
+import { NOTHING_SPENT, type Spent, WHATS } from '../budget.ts';
+import { toldByChild, toldOfQuestions } from '../child-words.ts';
+import type { Event, EventOf, ForeignEvent } from '../event.ts';
+import { type Child, cutOff, type Family, type Told } from '../family.ts';
+import type { ChildResult, ResultEnd, Standing } from '../family-event.ts';
+import type { CallId, EffectId, MessageId } from '../ids.ts';
+import type { CallResult } from '../message.ts';
+import { type Effect, findEffect, type State } from '../state.ts';
+import { reportToSelf } from './inbox.ts';
+import { answerCall, isOpenCall, note, updateCall } from './turn.ts';
+
+// ── of a parent ────────────────────────────────────────────────────────────────────────────────────────────
+
+export function spawned(s: State, e: EventOf<'child.spawned'>): State {
+  const { effect, child: id, title, at } = e;
+  const args = findEffect(s, effect)?.args;
+  const child: Child = {
+    ...{ id, effect, title, spawnedAt: at, share: shareIn(args), asked: [], turn: s.turns },
+    ...{ spentBefore: NOTHING_SPENT, last: null, lastSeq: 0, standing: null, relayed: 'open' },
+  };
+  const early = s.family.early.filter((told) => told.child === id);
+  const known = having(arrived(s, effect), {
+    children: [...s.family.children, child],
+    early: s.family.early.filter((told) => told.child !== id),
+  });
+  const asked = waiting(known, e);
+  return early.reduce((state, told) => took(state, told, e.at), asked);
+}
+
+export function instructed(s: State, e: EventOf<'child.instructed'>): State {
+  const known = having(arrived(s, e.effect), {
+    children: s.family.children.map((child) =>
+      child.id === e.child
+        ? {
+            ...child,
+            ...{
+              turn: s.turns,
+              spentBefore: child.standing?.spent ?? NOTHING_SPENT,
+              relayed: 'open' as const,
+            },
+            share: more(child.standing?.spent, shareIn(findEffect(s, e.effect)?.args)),
+          }
+        : child,
+    ),
+  });
+  return waiting(known, e);
+}
+
+/** N1. Of a child that is not known yet it is kept until it is. */
+export function reported(s: State, e: EventOf<'child.reported'>): State {
+  const { child, result, standing } = e;
+  if (s.family.children.some(({ id }) => id === child)) return took(s, { child, result, standing }, e.at);
+  return having(s, { early: [...s.family.early, { child, result, standing }] });
+}
+
+export function relayed(s: State, { effect, status }: EventOf<'child.relayed'>): State {
+  const isKnown = s.family.children.some((child) => child.effect === effect);
+  if (!isKnown) return having(s, { barred: [...s.family.barred, effect] });
+  return having(s, {
+    children: s.family.children.map((child) =>
+      child.effect === effect ? { ...child, relayed: status } : child,
+    ),
+  });
+}
+
+export const counted = (s: State, { child }: EventOf<'descendant.counted'>): State =>
+  having(s, { descendants: [...s.family.descendants, child] });
+
+/** Whether what comes of it is what a child does. */
+export const isOrder = ({ family }: Effect): boolean => family === 'spawns' || family === 'instructs';
+
+/** The child of this effect stands; `next` says so with an event of its own. */
+export const arriving = (s: State, effect: EffectId): State =>
+  having(s, { arriving: [...s.family.arriving, effect] });
+
+/** Whether this report says anything that is not known. */
+export function isNews({ family }: State, { child: id, result, standing }: Told): boolean {
+  const child = family.children.find((one) => one.id === id);
+  if (child) return isNewResult(child, result) || isNewer(child, standing);
+  return !family.early.some(
+    (told) => told.child === id && told.result?.seq === result?.seq && told.standing.asOf >= standing.asOf,
+  );
+}
+
+// ── of a child ─────────────────────────────────────────────────────────────────────────────────────────────
+
+export function parentTold(s: State, { result, standing }: EventOf<'parent.told'>): State {
+  return having(s, { told: { result, standing }, due: s.family.due.filter(({ seq }) => seq > result) });
+}
+
+/** N3. What this event, folded into `after`, brings for the parent; `before` it the turn may still have been open. */
+export function withDue(after: State, before: State, e: Event | ForeignEvent): State {
+  if (after.family.parent === null) return after;
+  const result = resultOf(before, e);
+  return result === null ? after : having(after, { due: [...after.family.due, result] });
+}
+
+function resultOf(before: State, e: Event | ForeignEvent): ChildResult | null {
+  const { turn } = before;
+  const of = (end: ResultEnd, text: string, claims: ChildResult['claims'] = []): ChildResult => ({
+    ...{ seq: e.seq, turn: turn?.number ?? before.turns, end, text, claims },
+    ...{ answers: turn?.answers ?? [], partial: cutOff(before).map(({ title }) => title) },
+  });
+  switch (e.kind) {
+    case 'response.surfaced':
+      return of('surfaced', e.text, e.claims);
+    case 'turn.failed':
+      return of('failed', e.reason, e.claims);
+    case 'turn.interrupted':
+      return turn?.number === e.turn ? of('interrupted', `${e.by} interrupted it.`) : null;
+    case 'session.stopped':
+      return of('stopped', 'It was stopped.');
+    case 'session.quarantined':
+      return of('quarantined', e.reason);
+    case 'budget.exhausted':
+      return turn?.number === e.turn ? of('budget', 'It has used up its budget, and rests.') : null;
+    default:
+      return null;
+  }
+}
+
+// ── details ────────────────────────────────────────────────────────────────────────────────────────────────
+
+const having = (s: State, change: Partial<Family>): State => ({ ...s, family: { ...s.family, ...change } });
+
+const arrived = (s: State, effect: EffectId): State =>
+  having(s, { arriving: s.family.arriving.filter((id) => id !== effect) });
+
+/** The call that asked waits for what comes of it, or is answered by that it was asked. */
+function waiting(s: State, e: EventOf<'child.spawned' | 'child.instructed'>): State {
+  const origin = findEffect(s, e.effect)?.origin;
+  const call = origin?.by === 'call' && isOpenCall(s, origin.call) ? origin.call : null;
+  const { child: id, message, waits } = e;
+  const asked = having(s, {
+    children: s.family.children.map((child) =>
+      child.id === id ? { ...child, asked: [...child.asked, { message, call: waits ? call : null }] } : child,
+    ),
+  });
+  if (call === null) return asked;
+  if (!waits) return answerCall(asked, call, { status: 'done', text: begun(id) });
+  return updateCall(asked, call, ({ part }) => ({
+    part,
+    state: 'running',
+    on: { kind: 'child', child: id },
+  }));
+}
+
+const begun = (id: string): string =>
+  `${id} is at work on it. What comes of it is reported when it is there.`;
+
+/** Ends after which nothing that was asked is worked on any more, read or not. */
+const FOR_ALL: ReadonlySet<ResultEnd> = new Set(['stopped', 'quarantined', 'budget']);
+
+function took(s: State, { child: id, result, standing }: Told, at: number): State {
+  const child = s.family.children.find((one) => one.id === id);
+  if (!child) return s;
+  const now = isNewer(child, standing) ? standing : child.standing;
+  if (!isNewResult(child, result)) return withQuestions(changed(s, id, { standing: now }), child, now, at);
+  const isOf = ({ message }: { message: MessageId }): boolean =>
+    FOR_ALL.has(result.end) || result.answers.includes(message);
+  const answered = child.asked.filter(isOf);
+  const taken = changed(s, id, {
+    ...{ standing: now, last: result, lastSeq: s.head + 1 },
+    asked: child.asked.filter((one) => !isOf(one)),
+  });
+  const text = toldByChild(child, result, s.head + 1);
+  const isWaiting = (call: CallId | null): call is CallId => call !== null && isOpenCall(s, call);
+  const calls = answered.map(({ call }) => call).filter(isWaiting);
+  const status: CallResult['status'] = result.end === 'surfaced' ? 'done' : 'failed';
+  const told = calls.reduce((state, call) => answerCall(state, call, { status, text }), taken);
+  const isHeard = calls.length > 0 && calls.length === answered.length;
+  // Stopped by its parent, and nobody waits: that is no news.
+  const isOwnDoing = result.end === 'stopped' && child.relayed === 'stopped';
+  const after = isHeard || isOwnDoing ? told : heard(told, `${id}:${result.seq}`, text, at);
+  return withQuestions(after, child, now, at);
+}
+
+/** A question of a child that no call waits for comes like a message; else the present shows it. */
+function withQuestions(s: State, before: Child, now: Standing | null, at: number): State {
+  if (before.asked.some(({ call }) => call !== null && isOpenCall(s, call))) return s;
+  const known = new Set(before.standing?.questions.map(keyOf));
+  const news = (now?.questions ?? []).filter((question) => !known.has(keyOf(question)));
+  if (news.length === 0) return s;
+  return heard(s, `${before.id}:${news.map(keyOf).join()}`, toldOfQuestions(before, news), at);
+}
+
+/** It begins a turn, but of a session that was stopped: that one reads it when it is opened again. */
+function heard(s: State, of: string, text: string, at: number): State {
+  const isOver = s.lifetime.status === 'stopping' || s.lifetime.status === 'stopped';
+  return isOver ? note(s, text, at) : reportToSelf(s, of, text, at);
+}
+
+const keyOf = ({ session, decision }: Standing['questions'][number]): string => `${session}.${decision}`;
+
+const changed = (s: State, id: Child['id'], change: Partial<Child>): State =>
+  having(s, {
+    children: s.family.children.map((child) => (child.id === id ? { ...child, ...change } : child)),
+  });
+
+const isNewResult = ({ last }: Child, result: ChildResult | null): result is ChildResult =>
+  result !== null && result.seq > (last?.seq ?? 0);
+
+const isNewer = ({ standing: before }: Child, standing: Standing): boolean =>
+  before === null || standing.asOf > before.asOf;
+
+/** What it may have spent in the end: on top of what it has spent already. */
+const more = (spent: Spent = NOTHING_SPENT, share: Child['share']): Child['share'] =>
+  Object.fromEntries(
+    WHATS.flatMap((what) => (share[what] === undefined ? [] : [[what, spent[what] + share[what]]])),
+  );
+
+function shareIn(args: unknown): Child['share'] {
+  const share = (args as { share?: Child['share'] } | undefined)?.share;
+  return share ?? {};
+}

@@ -1,0 +1,235 @@
+/**
+ * What goes from one session to another of its tree: an order, a result, a stop. Each is an input of the other one's log,
+ * under an id or a key that follows from the log of the sender, so that it may be sent again after any crash.
+ *
+ * F1  A child's id follows from the effect that spawns it: spawned again, it is found.
+ * F2  Whoever comes first has the id. A stop that comes before the child leaves one in its place that never acts.
+ */
+
+import type { Budget } from '../core/budget.ts';
+import { WHATS } from '../core/budget.ts';
+import * as decide from '../core/decide.ts';
+import { OutlastError } from '../core/error.ts';
+import type { EventBody } from '../core/event.ts';
+import { initialState } from '../core/evolve.ts';
+import { isAtWork, standing } from '../core/family.ts';
+import type { Parent, Wanted } from '../core/family-event.ts';
+import { type EffectId, type SessionId, sessionId } from '../core/ids.ts';
+import { phase } from '../core/phase.ts';
+import type { State } from '../core/state.ts';
+import { encode } from '../core/upcast.ts';
+import { sha256 } from '../lib/digest.ts';
+import { oneLine } from '../lib/text.ts';
+import { summarize } from '../projections/summary.ts';
+import type { Commit } from '../store/port.ts';
+import type { Kin, Ordered, SpawnRequest } from '../tools/port.ts';
+import { forking } from './fork.ts';
+import { type Appended, appendInput, stamp } from './input.ts';
+import { Log } from './log.ts';
+import type { Ports } from './ports.ts';
+
+export interface KinContext {
+  readonly session: SessionId;
+  readonly ports: Ports;
+  /** Has a session looked at soon. */
+  readonly wake: (session: SessionId) => void;
+}
+
+/** F1. */
+export const childOf = (session: SessionId, effect: EffectId): SessionId =>
+  sessionId(sha256(`${session}.${effect}`).slice(0, 24));
+
+/** The children of a session in the hand of one of its calls. */
+export function kinOf(s: State, effect: EffectId, by: KinContext): Kin {
+  const childCalled = (id: string) => {
+    const child = s.family.children.find((one) => one.id === id);
+    if (child) return child;
+    const known = s.family.children.map((one) => one.id).join(', ');
+    throw new OutlastError('children.unknown', `There is no child "${oneLine(id, 40)}".`, {
+      next: known === '' ? 'none was started' : `there are: ${known}`,
+    });
+  };
+  return {
+    spawn: (request) => spawn(s, effect, request, by),
+    instruct: (id, message, share) => {
+      const { id: child, relayed } = childCalled(id);
+      return instruct(child, { message, share, reopens: relayed === 'stopped' }, keyOf(effect, by), by);
+    },
+    async stop(id) {
+      const child = childCalled(id);
+      await tell(child.id, (c) => decide.stop(c, by.session), by);
+      return { child: child.id, wasAtWork: isAtWork(child) };
+    },
+  };
+}
+
+/** To the parent: the first result that is due, and how the session stands. */
+export async function reportToParent(s: State, result: number, by: KinContext): Promise<void> {
+  const { parent, due } = s.family;
+  if (parent === null || (await by.ports.store.row(parent.session)) === null) return;
+  const told = {
+    child: by.session,
+    result: due.find(({ seq }) => seq === result) ?? null,
+    standing: standing(s, by.session),
+  };
+  await tell(parent.session, (p) => decide.hear(p, told), by);
+}
+
+/** Down the tree, to the child of this effect. */
+export async function relay(s: State, effect: EffectId, status: Wanted, by: KinContext): Promise<void> {
+  const child = childOf(by.session, effect);
+  if ((await by.ports.store.row(child)) === null) {
+    if (status !== 'stopped' || (await bar(s, effect, child, by))) return;
+  }
+  const commands = { paused: decide.pause, open: decide.resume, stopped: decide.stop };
+  await tell(child, (c) => unlessOver(c, () => commands[status](c, by.session)), by);
+}
+
+// ── orders ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+const keyOf = (effect: EffectId, { session }: KinContext): string => `${session}.${effect}`;
+
+async function spawn(s: State, effect: EffectId, request: SpawnRequest, by: KinContext): Promise<Ordered> {
+  const { session, ports } = by;
+  const child = childOf(session, effect);
+  const key = keyOf(effect, by);
+  if ((await ports.store.row(child)) === null) {
+    const parent = parentOf(s, effect, session);
+    if (parent.root !== session) await tell(parent.root, (root) => decide.countDescendant(root, child), by);
+    const commit = request.fork
+      ? await asFork(s, child, request, parent, key, by)
+      : asNew(s, child, request, parent, key, by);
+    const { status } = await ports.store.commit(commit);
+    if (status === 'committed') by.wake(child);
+  }
+  const receipt = (await stateOf(child, ports)).inbox.receipts[key];
+  if (!receipt) throw stoppedBefore();
+  return { child, message: receipt.message, rule: receipt.rule };
+}
+
+function parentOf({ family }: State, effect: EffectId, session: SessionId): Parent {
+  const { depth = 0, root = session } = family.parent ?? {};
+  return { session, effect, depth: depth + 1, root };
+}
+
+function asNew(
+  s: State,
+  child: SessionId,
+  { task, title, persist, share }: SpawnRequest,
+  parent: Parent,
+  key: string,
+  { ports }: KinContext,
+): Commit {
+  const { owner, model, tools, limits } = s.contract;
+  const bodies = decide.start({
+    ...{ owner, model, tools, limits, persist, title, parent, key },
+    message: task,
+    seed: ports.entropy.seed(),
+    budget: { turn: {}, session: share },
+  });
+  return creating(child, bodies, ports);
+}
+
+async function asFork(
+  s: State,
+  child: SessionId,
+  { task, title, share }: SpawnRequest,
+  parent: Parent,
+  key: string,
+  { session, ports }: KinContext,
+): Promise<Commit> {
+  const { commit } = await forking(
+    child,
+    { session, state: s },
+    { at: s.head, title, message: task },
+    { by: session, parent, budget: { turn: {}, session: share }, messageKey: key },
+    ports,
+  );
+  return commit;
+}
+
+/** Tells a child something; one that was stopped by its parent goes on. */
+async function instruct(
+  child: SessionId,
+  {
+    message,
+    share,
+    reopens,
+  }: { readonly message: string; readonly share: Budget; readonly reopens: boolean },
+  key: string,
+  by: KinContext,
+): Promise<Ordered> {
+  await tell(
+    child,
+    (c) => {
+      const opened = reopens && c.lifetime.status === 'stopped' ? decide.reopen(c, by.session) : [];
+      const open = opened.length === 0 ? c : stamp(c, opened, c.at).state;
+      const sent = decide.send(open, message, { key, when: 'next' });
+      if ('repeated' in sent) return [];
+      return [...opened, ...raised(open, share, by.session), ...sent.events];
+    },
+    by,
+  );
+  const receipt = (await stateOf(child, by.ports)).inbox.receipts[key];
+  if (!receipt) throw stoppedBefore();
+  return { child, message: receipt.message, rule: receipt.rule };
+}
+
+/** What it may spend on this as well, on top of what it has spent. */
+function raised(c: State, share: Budget, by: string): readonly EventBody[] {
+  const limits = WHATS.flatMap((what) =>
+    share[what] === undefined ? [] : [[what, c.budget.spent[what] + share[what]] as const],
+  );
+  return limits.length === 0 ? [] : decide.setBudget(c, { session: Object.fromEntries(limits) }, by);
+}
+
+// ── details ────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** F2. Whether the place of the child was free. */
+async function bar(s: State, effect: EffectId, child: SessionId, by: KinContext): Promise<boolean> {
+  const { owner, model, tools, limits } = s.contract;
+  const parent = parentOf(s, effect, by.session);
+  const [started] = decide.start({
+    ...{ owner, model, tools, limits, persist: false, parent, seed: 0 },
+    message: 'Stopped before it began.',
+  });
+  const bodies = [...(started ? [started] : []), { kind: 'session.stopping' as const, by: by.session }];
+  const { status } = await by.ports.store.commit(creating(child, bodies, by.ports));
+  if (status === 'committed') by.wake(child);
+  return status === 'committed';
+}
+
+function creating(session: SessionId, bodies: readonly EventBody[], { clock }: Ports): Commit {
+  const now = clock.now();
+  const { state, events } = stamp(initialState, bodies, now);
+  return {
+    ...{ session, head: 0, epoch: null, blobs: [] },
+    events: events.map(encode),
+    summary: summarize(state, now),
+  };
+}
+
+async function tell(
+  session: SessionId,
+  command: (s: State) => readonly EventBody[],
+  { ports, wake }: KinContext,
+): Promise<Appended> {
+  const appended = await appendInput(session, ports, undefined, command);
+  if (appended.events.length > 0) wake(session);
+  return appended;
+}
+
+/** What is over needs no word more. */
+function unlessOver(c: State, command: () => readonly EventBody[]): readonly EventBody[] {
+  const standing = phase(c);
+  return standing === 'stopped' || standing === 'stopping' ? [] : command();
+}
+
+async function stateOf(session: SessionId, ports: Ports): Promise<State> {
+  const log = new Log(session, ports);
+  await log.catchUp();
+  return log.state;
+}
+
+const stoppedBefore = (): OutlastError =>
+  new OutlastError('session.stopped', 'It was stopped before it could begin.', { next: 'start another one' });

@@ -1,0 +1,285 @@
+/** Children: spawned once, bounded, owned, heard once, and never waited for in vain. */
+
+import { expect, it } from 'vitest';
+import type { ModelRequest } from '../../src/core/message.ts';
+import { calls, gate, type Harness, say, tool } from '../../src/testing/harness.ts';
+import { DELEGATION } from '../../src/tools/delegate/delegate.ts';
+import { books, events, given, instructions, responses, results, sandbox } from './kit.ts';
+
+/** The first instruction tells who is asked. */
+const order = (request: ModelRequest): string => instructions(request)[0] ?? '';
+
+const childrenOf = async (h: Harness, session: string): Promise<readonly string[]> =>
+  (await h.state(session)).family.children.map(({ id }) => id);
+
+/** All sessions of the store. */
+const everybody = async (h: Harness) => h.store.list({ limit: 500 });
+
+it('a child does its part, and its result is that of the call', async () => {
+  const h = given({
+    tools: DELEGATION,
+    model: (request) => {
+      if (order(request) === 'pay two') {
+        const got = results(request);
+        if (got.length > 0) return say(got.map(({ status, text }) => `${status}: ${text}`).join('\n'));
+        return calls(['delegate', { task: 'pay one' }], ['delegate', { task: 'pay another' }]);
+      }
+      const got = results(request);
+      return got.length === 0
+        ? calls(['pay', { what: order(request).slice(4) }])
+        : say(`${order(request)}: ok`);
+    },
+  });
+  const id = await h.start('pay two');
+  expect(await h.rest(id)).toBe('awaiting_input');
+  const [text] = await responses(h, id);
+  expect(text).toMatch(/done: Child ses_[0-9a-f]{24} \("pay one"\) answered:\n> pay one: ok\n/);
+  expect(text).toMatch(/What it did outside, as its ledger knows it:\n- e1 pay to pay service: done/);
+  expect([...books(h)].sort()).toEqual(['pay: another', 'pay: one']);
+  const [surfaced] = await events(h, id, 'response.surfaced');
+  const children = await childrenOf(h, id);
+  expect(surfaced?.claims.map(({ session, status }) => [session, status])).toEqual(
+    children.map((child) => [child, 'done']),
+  );
+  expect((await events(h, id, 'child.spawned')).length).toBe(2);
+});
+
+it('B021 no tree grows beyond its depth and its total', async () => {
+  const h = given({
+    tools: DELEGATION,
+    limits: { childDepth: 3, childrenTotal: 12, childrenAtOnce: 5 },
+    model: (request) => {
+      const got = results(request);
+      if (got.length > 0) return say(got.map(({ status }) => status).join(' '));
+      return calls(...[1, 2, 3, 4, 5].map((n) => ['delegate', { task: `${order(request)}.${n}` }] as const));
+    },
+  });
+  const id = await h.start('0');
+  await h.rest(id);
+  expect((await everybody(h)).length).toBe(1 + 12);
+  const refused = h.requests
+    .flatMap(results)
+    .filter(({ text }) => text.includes('that may come of this one'));
+  expect(refused.length).toBeGreaterThan(0);
+  const depths = await Promise.all(
+    (await everybody(h)).map(async (row) => (await h.state(row.id)).family.parent?.depth ?? 0),
+  );
+  expect(Math.max(...depths)).toBeLessThanOrEqual(3);
+});
+
+it('B181 children are counted over the life of a session, and finished ones hold no place', async () => {
+  const h = given({
+    tools: DELEGATION,
+    limits: { childrenTotal: 30, childrenAtOnce: 1, stepsPerTurn: 200 },
+    model: (request) => {
+      if (order(request) !== 'all') return say('ok');
+      const got = results(request);
+      return got.length < 35 ? calls(['delegate', { task: `part ${got.length + 1}` }]) : say('all');
+    },
+  });
+  const id = await h.start('all');
+  await h.rest(id);
+  const got = results(h.requests.at(-1)).map(({ status }) => status);
+  expect(got.slice(0, 30).every((status) => status === 'done')).toBe(true);
+  expect(got.slice(30)).toEqual(Array(5).fill('refused'));
+  expect((await everybody(h)).length).toBe(31);
+});
+
+it('B038 children of a parent whose worker is lost are its own again, and nothing is spawned twice', async () => {
+  const held = gate();
+  const hang = tool('hang', { kind: 'read' }, () => held.pass({ status: 'done', result: 1 }));
+  const h = given({
+    tools: [...DELEGATION, hang],
+    limits: { effectTimeoutMs: 3_600_000 },
+    model: (request) => {
+      const got = results(request);
+      if (order(request) === 'two') {
+        if (got.length > 0) return say(got.map(({ status }) => status).join(' '));
+        return calls(['delegate', { task: 'a' }], ['delegate', { task: 'b' }]);
+      }
+      return got.length === 0 ? calls(['hang', {}]) : say('ok');
+    },
+  });
+  const id = await h.start('two');
+  await h.until(() => held.reached === 2, 'both children are at work');
+  const before = await childrenOf(h, id);
+  h.restart();
+  await h.until(() => held.reached === 4, 'both are at work again');
+  held.open();
+  expect(await h.rest(id)).toBe('awaiting_input');
+  expect(await responses(h, id)).toEqual(['done done']);
+  expect(await childrenOf(h, id)).toEqual(before);
+  expect((await everybody(h)).length).toBe(3);
+  // Stopped, it takes them with it.
+  await h.done(h.api.stop(id));
+  await h.pass(60_000);
+  const phases = await Promise.all((await everybody(h)).map(async (row) => row.phase));
+  expect(phases).toEqual(['stopped', 'stopped', 'stopped']);
+});
+
+it('B039 a child that is killed is told as one terminal result, whatever killed it', async () => {
+  const held = gate();
+  const hang = tool('hang', { kind: 'read' }, () => held.pass({ status: 'done', result: 1 }));
+  const h = given({
+    tools: [...DELEGATION, hang],
+    limits: { effectTimeoutMs: 3_600_000, crashes: 3 },
+    model: (request) => {
+      const got = results(request);
+      if (order(request) === 'two') {
+        if (got.length > 0) return say(got.map(({ status, text }) => `${status}: ${text}`).join('\n'));
+        return calls(['delegate', { task: 'a' }], ['delegate', { task: 'b' }]);
+      }
+      return got.length === 0 ? calls(['hang', {}]) : say('ok');
+    },
+  });
+  const id = await h.start('two');
+  await h.until(() => held.reached === 2, 'both children are at work');
+  const [a] = await childrenOf(h, id);
+  await h.done(h.api.stop(a as string));
+  // The other one is killed again and again with its worker, until it is taken out of the way.
+  for (let kills = 0; kills < 4; kills++) {
+    await h.pass(1_000);
+    h.restart();
+    await h.pass(10_000);
+  }
+  expect(await h.rest(id)).toBe('awaiting_input');
+  const [text = ''] = await responses(h, id);
+  expect(text).toMatch(/failed: Child ses_\w+ \("a"\) was stopped:/);
+  expect(text).toMatch(/failed: Child ses_\w+ \("b"\) was taken out of the way, and waits for a person:/);
+  expect((await events(h, id, 'response.surfaced'))[0]?.partial).toEqual(['a', 'b']);
+});
+
+it('B083 a child that asked goes on an hour and a restart later with all that it had', async () => {
+  const h = given({
+    sandbox,
+    tools: DELEGATION,
+    model: (request) => {
+      const got = results(request);
+      if (order(request) === 'parent') {
+        const said = instructions(request).length;
+        if (said === 1) return got.length === 0 ? calls(['delegate', { task: 'child' }]) : say('asked');
+        if (got.length > 1) return say(got.at(-1)?.text ?? '');
+        const [, child] = /Child (ses_\w+)/.exec(got[0]?.text ?? '') ?? [];
+        return calls(['continue_child', { child: child as string, message: 'blue' }]);
+      }
+      const said = instructions(request);
+      if (said.length === 1)
+        return got.length === 0 ? calls(['code', { source: 'const kept = 41' }]) : say('Which colour?');
+      if (got.length === 1) return calls(['code', { source: 'kept + 1' }]);
+      return say(`${said.join(', ')}: ${got.map(({ text }) => text).join(' | ')}`);
+    },
+  });
+  const id = await h.start('parent');
+  await h.rest(id);
+  await h.pass(3_600_000);
+  h.restart();
+  await h.tell(id, 'say blue');
+  expect((await responses(h, id)).at(-1)).toMatch(/> child, blue: .*42/);
+  expect((await everybody(h)).length).toBe(2);
+});
+
+it('B131 a result is told once, however often workers are restarted', async () => {
+  const h = given({
+    tools: DELEGATION,
+    model: (request) => {
+      if (order(request) === 'child') return say('the result');
+      const got = results(request);
+      return got.length === 0 ? calls(['delegate', { task: 'child', wait: false }]) : say('heard');
+    },
+  });
+  const id = await h.start('parent');
+  await h.rest(id);
+  for (let n = 0; n < 5; n++) {
+    h.restart();
+    await h.pass(30_000);
+  }
+  const told = (h.requests.at(-1)?.messages ?? []).filter(
+    (message) => message.role === 'user' && message.text.includes('> the result'),
+  );
+  expect(told.length).toBe(1);
+  expect((await events(h, id, 'child.reported')).filter(({ result }) => result !== null).length).toBe(1);
+});
+
+it('B164 a response that stands on children that were cut off says so', async () => {
+  const held = gate();
+  const hang = tool('hang', { kind: 'read' }, () => held.pass({ status: 'done', result: 1 }));
+  const h = given({
+    tools: [...DELEGATION, hang],
+    limits: { effectTimeoutMs: 3_600_000 },
+    model: (request) => {
+      const got = results(request);
+      if (order(request) === 'three')
+        return got.length > 0
+          ? say('done')
+          : calls(...['a', 'b', 'c'].map((task) => ['delegate', { task }] as const));
+      if (order(request) === 'b') return say('ok');
+      return got.length === 0 ? calls(['hang', {}]) : say('ok');
+    },
+  });
+  const id = await h.start('three');
+  await h.until(() => held.reached === 2, 'two children hang');
+  const [a, , c] = await childrenOf(h, id);
+  await h.done(h.api.stop(a as string));
+  await h.done(h.api.interrupt(c as string));
+  await h.rest(id);
+  expect((await events(h, id, 'response.surfaced'))[0]).toMatchObject({ text: 'done', partial: ['a', 'c'] });
+});
+
+it('what nobody knows of a child is its parent’s too, and its question reaches a person', async () => {
+  const h = given({
+    tools: DELEGATION,
+    limits: { effectTimeoutMs: 1_000 },
+    model: (request) => {
+      const got = results(request);
+      if (order(request) === 'child')
+        return got.length === 0 ? calls(['post', { what: 'it' }]) : say('posted');
+      if (got.length === 0) return calls(['delegate', { task: 'child', wait: false }]);
+      if (got.length === 1) return calls(['sleep', { seconds: 30 }]);
+      if (got.length === 2) return calls(['post', { what: 'it' }]);
+      return say(got.at(-1)?.status ?? '');
+    },
+  });
+  h.world.loseAnswers.set('post', 1);
+  const id = await h.start('parent');
+  await h.pass(60_000);
+  const [child = ''] = await childrenOf(h, id);
+  const { standing } = (await h.state(id)).family.children[0] ?? {};
+  expect(standing?.unknown).toMatchObject([{ session: child, tool: 'post', target: 'post service' }]);
+  expect(standing?.questions).toMatchObject([{ session: child, decision: 'd1', about: 'unknown' }]);
+  expect((await h.done(h.api.inbox())).items.map(({ session }) => session)).toEqual([child]);
+  expect(books(h)).toEqual(['post: it']);
+  await h.done(h.api.decide(child, 'd1', 'done'));
+  await h.pass(60_000);
+  // What was held is done once it is known, and its own answer is what is said.
+  expect(books(h)).toEqual(['post: it', 'post: it']);
+  expect((await responses(h, id)).at(-1)).toBe('done');
+});
+
+it('a pause goes down the tree, and a turn that is interrupted leaves children alone', async () => {
+  const held = gate();
+  const hang = tool('hang', { kind: 'read' }, () => held.pass({ status: 'done', result: 1 }));
+  const h = given({
+    tools: [...DELEGATION, hang],
+    limits: { effectTimeoutMs: 3_600_000 },
+    model: (request) => {
+      const got = results(request);
+      if (order(request) === 'child') return got.length === 0 ? calls(['hang', {}]) : say('worked');
+      return got.length === 0 ? calls(['delegate', { task: 'child' }]) : say('heard');
+    },
+  });
+  const id = await h.start('parent');
+  await h.until(() => held.reached === 1, 'the child works');
+  const [child = ''] = await childrenOf(h, id);
+  await h.done(h.api.pause(id));
+  await h.pass(1_000);
+  expect((await h.store.row(child as never))?.phase).toBe('paused');
+  await h.done(h.api.resume(id));
+  await h.pass(1_000);
+  expect((await h.store.row(child as never))?.phase).toBe('working');
+  await h.done(h.api.interrupt(id));
+  held.open();
+  await h.pass(10_000);
+  expect(await responses(h, child)).toEqual(['worked']);
+  // It comes like a message, and is heard once.
+  expect(await responses(h, id)).toEqual(['heard']);
+});
