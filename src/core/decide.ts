@@ -13,7 +13,7 @@ import type { FileRef } from './file.ts';
 import { type DecisionId, type MessageId, mint, type Owner, type SessionId } from './ids.ts';
 import type { Receipt, When } from './message.ts';
 import { phase } from './phase.ts';
-import { isNews } from './slices/family.ts';
+import { newsOf } from './slices/family.ts';
 import { digestOf } from './slices/inbox.ts';
 import { type Decision, findEffect, openDecisions, type State } from './state.ts';
 
@@ -215,7 +215,8 @@ export function reopen(s: State, by: string): readonly EventBody[] {
 /** What a child tells; what is known already changes nothing. In every state: what has come to be is taken in. */
 export function hear(s: State, told: Told): readonly EventBody[] {
   refuseForeign(s);
-  return isNews(s, told) ? [{ kind: 'child.reported', ...told }] : [];
+  const news = newsOf(s, told);
+  return news === null ? [] : [{ kind: 'child.reported', ...news }];
 }
 
 /** Another session below this one, the root of its tree. Counted again it counts once. */

@@ -82,14 +82,27 @@ export const isOrder = ({ family }: Effect): boolean => family === 'spawns' || f
 export const arriving = (s: State, effect: EffectId): State =>
   having(s, { arriving: [...s.family.arriving, effect] });
 
-/** Whether this report says anything that is not known. */
-export function isNews({ family }: State, { child: id, result, standing }: Told): boolean {
+/** What of this report is not known; null when all of it is. */
+export function newsOf({ family }: State, told: Told): Told | null {
+  const { child: id, result, standing } = told;
   const child = family.children.find((one) => one.id === id);
-  if (child) return isNewResult(child, result) || isNewer(child, standing);
-  return !family.early.some(
-    (told) => told.child === id && told.result?.seq === result?.seq && told.standing.asOf >= standing.asOf,
-  );
+  if (child) {
+    const isNewStanding = isNewer(child, standing) && !isSame(child.standing, standing);
+    if (isNewResult(child, result)) return told;
+    return isNewStanding ? { ...told, result: null } : null;
+  }
+  const early = family.early.filter((one) => one.child === id);
+  const isKnown = result === null || early.some((one) => one.result?.seq === result.seq);
+  const last = early.at(-1)?.standing ?? null;
+  if (!isKnown) return told;
+  return last !== null && isSame(last, standing) ? null : { ...told, result: null };
 }
+
+const isSame = (before: Standing | null, { asOf: _, ...now }: Standing): boolean => {
+  if (before === null) return false;
+  const { asOf: __, ...was } = before;
+  return JSON.stringify(was) === JSON.stringify(now);
+};
 
 // ── of a child ─────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -21,9 +21,9 @@ export function judgeLedger({ effects }: State, world: World): readonly string[]
     .map(
       ({ service, reference }) => `the books of ${service} have ${reference}, the ledger does not know it`,
     );
-  const untrue = effects.closed.flatMap(({ id, tool, capability, status, files }) => {
-    // What was done to files stands in no book: the folder itself is looked at.
-    if (capability.kind === 'read' || status === 'withdrawn' || files) return [];
+  const untrue = effects.closed.flatMap(({ id, tool, capability, status, files, family }) => {
+    // What was done to files and to children stands in no book: those themselves are looked at.
+    if (capability.kind === 'read' || status === 'withdrawn' || files || family) return [];
     const stands = world.books.some(
       ({ service, reference }) => service === tool && reference.endsWith(`.${id}`),
     );
@@ -76,7 +76,10 @@ export function essence(s: State): unknown {
     last: s.lastTurn && { number: s.lastTurn.number, end: s.lastTurn.end, text: s.lastTurn.text },
     unread: s.inbox.unread.length,
     read: said(s),
-    effects: s.effects.closed.map((e) => `${e.tool} ${e.target} ${e.status}`).sort(),
+    // Ids of children follow from those of effects, and which call is planned first is not the same in each run.
+    effects: s.effects.closed
+      .map((e) => `${e.tool} ${e.target.replace(/ses_\w+/, 'a child')} ${e.status}`)
+      .sort(),
     open: s.effects.open.length,
     timers: s.timers.length,
     live: s.heap.live.map(({ name, type, size }) => `${name}: ${type} ${size}`),

@@ -7,6 +7,7 @@ import type { Budget } from '../../core/budget.ts';
 import { OutlastError } from '../../core/error.ts';
 import type { DecisionAnswer } from '../../core/event.ts';
 import type { SessionId } from '../../core/ids.ts';
+import type { Phase } from '../../core/phase.ts';
 import { type Decision, findEffect, openDecisions, type State } from '../../core/state.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Outlast } from '../../runtime/runtime.ts';
@@ -18,6 +19,8 @@ import { type World, whatOf } from './world.ts';
 
 /** Small heaps: the simulator makes thousands. Few deaths in a row: what comes of them is seen all the sooner. */
 const LIMITS = { heapMb: 8, crashes: 3 };
+/** How often somebody looks whether a child asks. */
+const TEND_MS = 2_000;
 const TOO_LATE: ReadonlySet<string> = new Set(['decision.closed', 'decision.expired']);
 
 interface Options {
@@ -65,9 +68,9 @@ export class Person {
 
   /** Until it rests and nothing is asked any more. */
   async rest(api: Outlast, session: SessionId, leavesOpen = false): Promise<void> {
-    const { scenario, clock, world, watch } = this.options;
+    const { scenario, watch } = this.options;
     for (;;) {
-      const now = await api.rest(session);
+      const now = await this.rested(api, session);
       if (now === 'paused' && (await this.mayResume(session))) {
         await api.resume(session);
         continue;
@@ -75,15 +78,41 @@ export class Person {
       if (now !== 'awaiting_decision' || leavesOpen) return;
       await watch.look();
       const { state } = watch.witnessOf(session);
-      const decision = takesUp(scenario, state);
-      if (!decision) return;
-      const { answer, text } = answerTo(decision, state, { scenario, world, session });
-      await api.decide(session, decision.id, answer, text).catch((error: unknown) => {
-        // Decided by this person before the crash and not noticed, or by somebody else; or its time is over.
-        if (!(error instanceof OutlastError && TOO_LATE.has(error.code))) throw error;
-        return clock.sleep(1_000);
-      });
+      if (!takesUp(scenario, state)) return;
+      await this.answer(api, session, state);
     }
+  }
+
+  /** And its children, whom it may have left alone. */
+  async restAll(api: Outlast, session: SessionId): Promise<void> {
+    await this.rest(api, session);
+    for (const child of this.options.watch.kindred.ids) await this.rest(api, child);
+  }
+
+  /** A session that waits for a child rests only when that one has been answered. */
+  private async rested(api: Outlast, session: SessionId): Promise<Phase> {
+    const { scenario, clock, watch } = this.options;
+    const resting = api.rest(session);
+    if (!scenario.hasChildren) return resting;
+    for (;;) {
+      const now = await Promise.race([resting, clock.sleep(TEND_MS)]);
+      if (now !== undefined) return now;
+      await watch.look();
+      const asking = watch.kindred.asking();
+      if (asking) await this.answer(api, asking.session, asking.state);
+    }
+  }
+
+  private async answer(api: Outlast, session: SessionId, state: State): Promise<void> {
+    const { scenario, world, clock } = this.options;
+    const decision = takesUp(scenario, state);
+    if (!decision) return;
+    const { answer, text } = answerTo(decision, state, { scenario, world, session });
+    await api.decide(session, decision.id, answer, text).catch((error: unknown) => {
+      // Decided by this person before the crash and not noticed, or by somebody else; or its time is over.
+      if (!(error instanceof OutlastError && TOO_LATE.has(error.code))) throw error;
+      return clock.sleep(1_000);
+    });
   }
 
   /** After a stop or an interruption: the session is there, with all that it knows. */

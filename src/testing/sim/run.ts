@@ -147,7 +147,7 @@ class Simulation {
     if (other.changesCourse) await this.through((api) => person.takeUpAgain(api));
     const { session } = watch;
     for (let look = 0; look < LOOKS && session && stuck.length === 0; look++) {
-      if (!(await this.through((api) => person.rest(api, session))))
+      if (!(await this.through((api) => person.restAll(api, session))))
         stuck.push(`it did not come to rest at the end: ${described(watch.witness.state)}`);
     }
     const { branch } = watch;

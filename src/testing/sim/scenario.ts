@@ -61,6 +61,8 @@ export interface Scenario {
   readonly prepare?: (world: World) => void;
   /** The disk gives out an image in place of another (`rot.ts`). */
   readonly rots?: true;
+  /** It gives work to children: they are followed as well, and their questions answered. */
+  readonly hasChildren?: true;
   /** What the owner may use, from the beginning. */
   readonly owner?: Budget;
   /** What the last response must contain, whatever happened on the way. */

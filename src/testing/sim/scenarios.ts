@@ -2,6 +2,7 @@
 
 import type { Scenario } from './scenario.ts';
 import { BUDGETS } from './scenarios/budgets.ts';
+import { CHILDREN } from './scenarios/children.ts';
 import { CONTEXTS } from './scenarios/contexts.ts';
 import { EFFECTS } from './scenarios/effects.ts';
 import { FILES } from './scenarios/files.ts';
@@ -17,4 +18,5 @@ export const SCENARIOS: readonly Scenario[] = [
   ...BUDGETS,
   ...CONTEXTS,
   ...PAST,
+  ...CHILDREN,
 ];

@@ -12,6 +12,7 @@ import type { VirtualClock } from '../virtual-clock.ts';
 import { type Branch, seenBy } from './branch.ts';
 import { askedInVain, type Heard } from './heard.ts';
 import { judgeBooks, judgeFiles, judgeLedger, judgeMoney, untrueEnd, waitsInVain } from './judge.ts';
+import { Kindred } from './kindred.ts';
 import type { Scenario } from './scenario.ts';
 import type { Verdict } from './verdict.ts';
 import { Witness } from './witness.ts';
@@ -29,6 +30,7 @@ interface Options {
 export class Watch {
   session: SessionId | null = null;
   branch: Branch | null = null;
+  readonly kindred: Kindred;
   readonly witness: Witness;
   /** One line per event: equal for equal seeds. */
   readonly trace: string[] = [];
@@ -44,7 +46,11 @@ export class Watch {
 
   constructor(options: Options) {
     this.options = options;
-    this.own = seenBy(options.world, (reference) => !reference.startsWith(`${this.branch?.session}.`));
+    this.kindred = new Kindred(options.world);
+    this.own = seenBy(
+      options.world,
+      (reference) => !reference.startsWith(`${this.branch?.session}.`) && !this.kindred.has(reference),
+    );
     this.witness = new Witness(this.own);
   }
 
@@ -55,7 +61,8 @@ export class Watch {
   }
 
   witnessOf(session: SessionId): Witness {
-    return session === this.branch?.session ? this.branch.witness : this.witness;
+    if (session === this.branch?.session) return this.branch.witness;
+    return this.kindred.witnessOf(session) ?? this.witness;
   }
 
   /** What another client has stopped or interrupted need not have been done; what was told of it is true all the same. */
@@ -69,6 +76,8 @@ export class Watch {
       ? judgeFiles(scenario, witness.state, world.workspaces.hands.tree(session))
       : { untrue: [], lost: [] };
     const fork = branch && session ? await branch.findings(session, store) : null;
+    const kin = session ? this.kindred.findings(session, witness.state, events) : null;
+    const { asked = 0, fewest = 0 } = this.kindred.questions;
     return {
       duplicates,
       lost: changesCourse ? [] : [...lost, ...files.lost],
@@ -78,12 +87,25 @@ export class Watch {
         ...files.untrue,
         ...(changesCourse ? [] : untrueEnd(scenario, witness.state)),
         ...(fork?.untrue ?? []),
+        ...(kin?.untrue ?? []),
       ],
-      stuck,
-      broken: [...witness.broken, ...waitsInVain(witness.state), ...(fork?.broken ?? [])],
-      questions: events.filter(asksAboutEffect).length + (branch?.questions.asked ?? 0),
-      questionsMinimum: fewestQuestions(events) + (branch?.questions.fewest ?? 0),
+      stuck: [...stuck, ...(kin?.stuck ?? [])],
+      broken: [
+        ...witness.broken,
+        ...waitsInVain(witness.state),
+        ...(fork?.broken ?? []),
+        ...(kin?.broken ?? []),
+      ],
+      questions: events.filter(asksAboutEffect).length + (branch?.questions.asked ?? 0) + asked,
+      questionsMinimum: fewestQuestions(events) + (branch?.questions.fewest ?? 0) + fewest,
     };
+  }
+
+  /** Everybody else in the store is a child, or a child of one. */
+  private async others(session: SessionId, store: Store): Promise<void> {
+    for (const { id } of await store.list({ limit: 100 })) {
+      if (id !== session && id !== this.branch?.session) await this.kindred.look(id, store);
+    }
   }
 
   private async see(): Promise<void> {
@@ -91,6 +113,7 @@ export class Watch {
     if (!session) return;
     const { store, world, clock } = this.options;
     await this.branch?.look(store);
+    if (this.options.scenario.hasChildren) await this.others(session, store);
     const rows = await store.read(session, events.length, 10_000);
     const news = rows.map(decode);
     this.trace.push(...rows.map((row) => `${row.seq} ${row.at} ${row.kind} ${row.body.length}`));

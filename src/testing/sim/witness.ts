@@ -157,8 +157,8 @@ export class Witness {
 
   private ledgerSays(id: string, status: string, seq: number): void {
     const effect = [...this.folded.effects.closed, ...this.folded.effects.open].find((e) => e.id === id);
-    // What was done to files stands in no book.
-    if (!effect || effect.files || effect.capability.kind === 'read') return;
+    // What was done to files and children stands in no book.
+    if (!effect || effect.files || effect.family || effect.capability.kind === 'read') return;
     const stands = this.world.books.some((e) => e.service === effect.tool && e.reference.endsWith(`.${id}`));
     const wrong = (status === 'done' && !stands) || ((status === 'failed' || status === 'absent') && stands);
     if (wrong)
@@ -166,20 +166,27 @@ export class Witness {
   }
 
   /** What goes out beside a text against the books; of what is unknown nothing is claimed, and it must be named. */
-  private claimed({ claims, seq }: EventOf<'response.surfaced' | 'turn.failed'>): void {
+  private claimed({ claims: all, seq }: EventOf<'response.surfaced' | 'turn.failed'>): void {
+    // What children did is told by them first, and judged there.
+    const claims = all.filter(({ session }) => session === undefined);
     for (const { effect: id, status } of claims) {
       const claim = status === 'withdrawn' ? 'failed' : status;
       this.ledgerSays(id, claim, seq);
     }
     const named = new Map(claims.map(({ effect, status }) => [effect, status]));
-    for (const { id, capability } of unknownEffects(this.folded)) {
-      if (capability.kind !== 'read' && named.get(id) !== 'unknown')
+    for (const { id, capability, family } of unknownEffects(this.folded)) {
+      if (family === undefined && capability.kind !== 'read' && named.get(id) !== 'unknown')
         this.untrue.push(`${seq}: ${id} is unknown, and the person is not told`);
     }
     for (const [id, status] of named) this.told.set(id, status);
-    for (const { id, capability, status, files } of this.folded.effects.closed) {
-      // Of its own files nobody outside has to be told.
-      if (files === undefined && capability.kind !== 'read' && this.told.get(id) !== status)
+    for (const { id, capability, status, files, family } of this.folded.effects.closed) {
+      // Of its own files and children nobody outside has to be told.
+      if (
+        files === undefined &&
+        family === undefined &&
+        capability.kind !== 'read' &&
+        this.told.get(id) !== status
+      )
         this.untrue.push(
           `${seq}: ${id} is ${status}, and the person was told ${this.told.get(id) ?? 'nothing'}`,
         );
