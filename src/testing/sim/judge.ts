@@ -75,11 +75,14 @@ export function essence(s: State): unknown {
     turns: s.turns,
     last: s.lastTurn && { number: s.lastTurn.number, end: s.lastTurn.end, text: s.lastTurn.text },
     unread: s.inbox.unread.length,
-    read: said(s),
-    // Ids of children follow from those of effects, and which call is planned first is not the same in each run.
-    effects: s.effects.closed
-      .map((e) => `${e.tool} ${e.target.replace(/ses_\w+/, 'a child')} ${e.status}`)
+    read: said(s).filter((text) => !OF_CHILD.test(text)),
+    // Children work side by side, and which is done first is not the same in each run.
+    heard: said(s)
+      .filter((text) => OF_CHILD.test(text))
+      .map(unnamed)
       .sort(),
+    // Ids of children follow from those of effects, and which call is planned first is not the same in each run.
+    effects: s.effects.closed.map((e) => `${e.tool} ${unnamed(e.target)} ${e.status}`).sort(),
     open: s.effects.open.length,
     timers: s.timers.length,
     live: s.heap.live.map(({ name, type, size }) => `${name}: ${type} ${size}`),
@@ -87,6 +90,9 @@ export function essence(s: State): unknown {
     files: s.workspace.tree?.digest ?? null,
   };
 }
+
+const OF_CHILD = /^Child ses_/;
+const unnamed = (text: string): string => text.replace(/ses_\w+/, 'a child');
 
 /** The beginning of what was read, wherever it stands by now: when it leaves the view is not the same in each run. */
 export const said = ({ context, transcript }: State): readonly string[] =>
