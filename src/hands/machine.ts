@@ -8,6 +8,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OutlastError } from '../core/error.ts';
@@ -40,11 +41,15 @@ interface Note {
 
 interface Brain {
   readonly processes: Processes;
+  /** What is waited for, by epoch and reference: asked again, the same is waited for. */
+  readonly waiting: Map<string, Promise<unknown>>;
   readonly held: Map<string, { readonly epoch: number; readonly at: number }>;
   seenAt: number;
 }
 
+/** One command waits on it for each session. */
 const NEVER = new AbortController().signal;
+setMaxListeners(0, NEVER);
 
 export async function openMachine({ pollMs = POLL_MS, ...options }: MachineOptions) {
   const { dataDir } = options;
@@ -83,12 +88,12 @@ export async function openMachine({ pollMs = POLL_MS, ...options }: MachineOptio
     return there.isPaused ? note(session, { ...there, isPaused: false }) : there.id;
   }
 
-  /** E1, E3. Who only reads need not hold it. */
-  function admit({ session, id, epoch }: At, reads = false): void {
+  /** E1, E3. `isFree` is what need not hold it. */
+  function admit({ session, id, epoch }: At, isFree = false): void {
     const there = noted(session);
     if (there?.id !== id) throw lost(there === null ? 'is gone' : 'is gone; there is a new one');
     if (there.isPaused) throw lost('is paused');
-    if (reads) return;
+    if (isFree) return;
     const known = Math.max(newest.get(session) ?? 0, newestEpoch(join(dataDir, 'run', session)));
     if (epoch < known) throw new OutlastError('lease.lost', 'another worker holds this session');
     newest.set(session, epoch);
@@ -112,7 +117,7 @@ export async function openMachine({ pollMs = POLL_MS, ...options }: MachineOptio
     };
     const opened = await openProcesses({ ...options, isHeld });
     if (!opened.offered) throw new OutlastError('internal', opened.says);
-    return { processes: opened.processes, held, seenAt: systemClock.monotonic() };
+    return { processes: opened.processes, waiting: new Map(), held, seenAt: systemClock.monotonic() };
   }
 
   async function hold(name: string, { session, epoch }: At): Promise<Brain> {
@@ -140,10 +145,13 @@ export async function openMachine({ pollMs = POLL_MS, ...options }: MachineOptio
   }
 
   /** M3. */
-  async function soon<Answer>(answer: Promise<Answer>): Promise<Answer | typeof PENDING> {
+  async function soon({ waiting }: Brain, key: string, start: () => Promise<unknown>): Promise<unknown> {
+    const answer = waiting.get(key) ?? start();
+    waiting.set(key, answer);
+    const forget = (): void => void waiting.delete(key);
+    answer.then(forget, forget);
     const over = new AbortController();
     const late = systemClock.sleep(pollMs, over.signal).then((): typeof PENDING => PENDING);
-    answer.catch(() => {});
     try {
       return await Promise.race([answer, late]);
     } finally {
@@ -151,21 +159,26 @@ export async function openMachine({ pollMs = POLL_MS, ...options }: MachineOptio
     }
   }
 
-  async function perform({ processes }: Brain, at: At, asked: Exec): Promise<unknown> {
+  async function perform(brain: Brain, at: At, asked: Exec): Promise<unknown> {
+    const { processes } = brain;
     const { session, epoch } = at;
     const box = async () => processes.open(session, epoch, await files.folder(session));
+    const find = (reference: string, signal: AbortSignal) =>
+      processes.find(session, epoch, reference, signal);
+    const inTime = (reference: string, start: () => Promise<unknown>) =>
+      soon(brain, `${session} ${epoch} ${reference}`, start);
     switch (asked.op) {
       case 'open':
         await box();
         return null;
       case 'run':
-        return soon((await box()).run(asked.command, NEVER));
+        return inTime(`run ${asked.command.reference}`, async () => (await box()).run(asked.command, NEVER));
       case 'cell':
-        return soon((await box()).cell(asked.cell, NEVER));
+        return inTime(`run ${asked.cell.reference}`, async () => (await box()).cell(asked.cell, NEVER));
       case 'find':
-        return soon(processes.find(session, epoch, asked.reference, NEVER));
+        return inTime(asked.reference, () => find(asked.reference, NEVER));
       case 'callOff':
-        await soon(processes.find(session, epoch, asked.reference, AbortSignal.abort()));
+        await inTime(`off ${asked.reference}`, () => find(asked.reference, AbortSignal.abort()));
         return null;
       case 'jobs':
         return (await box()).jobs();
@@ -203,7 +216,7 @@ export async function openMachine({ pollMs = POLL_MS, ...options }: MachineOptio
     },
     async exec(name: string, at: At, asked: Exec): Promise<unknown> {
       // An end is an end, whoever still wants it.
-      if (asked.op !== 'end') admit(at);
+      admit(at, asked.op === 'end');
       try {
         return await perform(await hold(name, at), at, asked);
       } catch (error) {

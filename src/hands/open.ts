@@ -11,7 +11,7 @@ import type { Environments } from './port.ts';
 import { remoteProcesses } from './processes.ts';
 import { remoteWorkspaces } from './workspaces.ts';
 
-export interface HandsOptions extends Pick<PlacesOptions, 'isHeld' | 'report'> {
+export interface HandsOptions extends Pick<PlacesOptions, 'isHeld' | 'report' | 'everyMs'> {
   readonly hands: HandsAddress | Environments;
   /** What they said of themselves last, for a brain that starts while they are away; null keeps nothing. */
   readonly remembered: string | null;

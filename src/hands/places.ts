@@ -15,6 +15,8 @@ export interface PlacesOptions {
   readonly environments: Environments;
   /** Whether a pause keeps anything that is worth it. */
   readonly canPause: boolean;
+  /** How often is looked what is to be renewed, and what is quiet for so long that it may be paused. */
+  readonly everyMs?: number;
   readonly isHeld: (session: string, epoch: number) => Promise<boolean>;
   readonly report: (line: string, cause?: unknown) => void;
 }
@@ -35,9 +37,7 @@ interface Place {
 const PATIENCE_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
-const RENEW_MS = 5_000;
-/** What rests is paused after so long: a last look at the files comes behind. */
-const QUIET_MS = 5_000;
+const EVERY_MS = 5_000;
 
 const hasCode = (error: unknown, code: string): boolean =>
   error instanceof OutlastError && error.code === code;
@@ -175,12 +175,13 @@ export class Places {
   /** What is held is renewed; what rests is paused; what another worker holds is forgotten. */
   private async keep(): Promise<void> {
     const { signal } = this.closing;
+    const everyMs = this.options.everyMs ?? EVERY_MS;
     while (!signal.aborted) {
-      await systemClock.sleep(RENEW_MS, signal);
+      await systemClock.sleep(everyMs, signal);
       if (signal.aborted) return;
       try {
         await this.environments.renew(await this.heldHere());
-        await this.pauseResting();
+        await this.pauseResting(everyMs);
         this.seen(true);
       } catch (error) {
         if (isUnreachable(error)) this.seen(false, error);
@@ -200,10 +201,11 @@ export class Places {
     return held;
   }
 
-  private async pauseResting(): Promise<void> {
+  /** After a while: a last look at the files comes behind what was ended. */
+  private async pauseResting(quietMs: number): Promise<void> {
     for (const [session, place] of this.places) {
       const { id, epoch, isAwake, mayRest, inUse, usedAt } = place;
-      const isQuiet = inUse === 0 && systemClock.monotonic() - usedAt >= QUIET_MS;
+      const isQuiet = inUse === 0 && systemClock.monotonic() - usedAt >= quietMs;
       if (id === null || !isAwake || !mayRest || !isQuiet) continue;
       // From here on whoever comes wakes it first.
       place.isAwake = false;
