@@ -15,8 +15,8 @@ import { detectCage } from '../../src/sandbox/process/confine/detect.ts';
 import { findPython } from '../../src/sandbox/process/python.ts';
 import { alive, unique, until } from '../../src/sandbox/process/suite-kit.ts';
 import { calls, say } from '../../src/testing/harness.ts';
+import { instructions, present, results } from '../faults/kit.ts';
 import { command, environment, MAIN } from '../server/process.ts';
-import { instructions, present, results } from './kit.ts';
 
 const detected = await detectCage();
 const noPython = (await findPython()) === null;
@@ -135,7 +135,7 @@ const shell = (command: string): string => `shell ${JSON.stringify({ command })}
 const python = (code: string): string => `python ${JSON.stringify({ code })}`;
 
 describe.skipIf(missing !== null)(`hands elsewhere${missing === null ? '' : ` (${missing})`}`, () => {
-  it('B101 files and commands are there, the snapshots are here, and every tool sees the same files', async () => {
+  it('files and commands are there, the snapshots are here, and every tool sees the same files', async () => {
     const hands = await startHands();
     const h = await brain(hands);
     const id = await h.start('write_file {"path":"src/a.txt","content":"one\\ntwo\\n"}');
