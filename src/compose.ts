@@ -14,6 +14,9 @@ import { OutlastError } from './core/error.ts';
 import { parseOwner, type SessionId } from './core/ids.ts';
 import type { Policy } from './core/policy.ts';
 import { leaseDriver } from './driver/leases.ts';
+import type { HandsAddress } from './hands/http.ts';
+import { openHands } from './hands/open.ts';
+import type { Environments } from './hands/port.ts';
 import { systemClock } from './lib/clock.ts';
 import { systemEntropy } from './lib/entropy.ts';
 import { given } from './lib/given.ts';
@@ -47,6 +50,7 @@ import { pythonTool } from './tools/python/python.ts';
 import { jobsTool } from './tools/shell/jobs.ts';
 import { shellTool } from './tools/shell/shell.ts';
 import { directoryWorkspaces } from './workspace/directory.ts';
+import type { Workspaces } from './workspace/port.ts';
 
 export interface OutlastOptions {
   /** Where everything durable goes: the database, keys, engine builds. Without it nothing outlives the process. */
@@ -83,6 +87,11 @@ export interface OutlastOptions {
   readonly processes?: false | 'unconfined' | { readonly network: readonly string[] };
   /** Whether models get the tools to work with children: tasks that they start, go on with and stop. By default they do not. */
   readonly delegation?: boolean;
+  /**
+   * Where files and commands of sessions are, when that is not this machine: the address of an `outlast hands`, or
+   * environments of another kind. What is confined, and what can be reached, is then said there.
+   */
+  readonly hands?: HandsAddress | Environments;
   /** More for the system prompt, after the list of granted services. */
   readonly briefing?: string;
   readonly owner?: string;
@@ -115,10 +124,7 @@ export async function createOutlast(
   const shelf = dataDir ? directoryShelf(join(dataDir, 'engines')) : memoryShelf();
   const sandbox = quickjsSandbox({ mode: 'thread', shelf });
   const store = options.store ?? (dataDir ? await openStore(dataDir, report) : memoryStore(clock));
-  const workspaces = dataDir
-    ? directoryWorkspaces(join(dataDir, 'workspaces'))
-    : directoryWorkspaces(mkdtempSync(join(tmpdir(), 'outlast-')), { isPassing: true });
-  const opened = await processesOf(options, store, report);
+  const { workspaces, opened } = await placeOf(options, store, report);
   const processes = opened.offered ? opened.processes : undefined;
   const ports: Ports = {
     store,
@@ -160,20 +166,45 @@ export async function createOutlast(
 const kernelOf = (processes: Processes): readonly Tool[] =>
   processes.abilities.python === null ? [] : [pythonTool(processes)];
 
+/** Where the files are, and the processes beside them: here, or on another machine. */
+async function placeOf(
+  options: OutlastOptions,
+  store: Store,
+  report: ProcessOptions['report'],
+): Promise<{ readonly workspaces: Workspaces; readonly opened: OpenedProcesses }> {
+  const { dataDir, hands } = options;
+  const here = dataDir
+    ? directoryWorkspaces(join(dataDir, 'workspaces'))
+    : directoryWorkspaces(mkdtempSync(join(tmpdir(), 'outlast-')), { isPassing: true });
+  if (hands === undefined) return { workspaces: here, opened: await processesOf(options, store, report) };
+  const remembered = dataDir ? join(dataDir, 'hands.json') : null;
+  const there = await openHands({ hands, remembered, here, isHeld: heldIn(store), report });
+  const isWanted = options.processes !== false;
+  return {
+    workspaces: there.workspaces,
+    opened: isWanted ? { offered: true, processes: there.processes } : { offered: false, says: NOT_WANTED },
+  };
+}
+
+const NOT_WANTED = 'shell: not wanted';
+
+const heldIn =
+  (store: Store): ProcessOptions['isHeld'] =>
+  async (session, epoch) => {
+    const row = await store.row(session as SessionId);
+    return row?.epoch === epoch;
+  };
+
 /** A command is confined to a folder that outlives this process; without one it has no place to be. */
 async function processesOf(
   { dataDir, processes, env }: OutlastOptions,
   store: Store,
   report: ProcessOptions['report'],
 ): Promise<OpenedProcesses> {
-  if (processes === false) return { offered: false, says: 'shell: not wanted' };
+  if (processes === false) return { offered: false, says: NOT_WANTED };
   if (dataDir === undefined) return { offered: false, says: 'shell: not offered without a data folder' };
-  const isHeld: ProcessOptions['isHeld'] = async (session, epoch) => {
-    const row = await store.row(session as SessionId);
-    return row?.epoch === epoch;
-  };
   return openProcesses({
-    ...{ dataDir: resolve(dataDir), isHeld, report },
+    ...{ dataDir: resolve(dataDir), isHeld: heldIn(store), report },
     ...given({ confinement: processes === 'unconfined' ? ('none' as const) : undefined, env }),
     ...(typeof processes === 'object' ? processes : {}),
   });

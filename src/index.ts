@@ -13,6 +13,8 @@ export type { Message, ModelRequest, Part, Receipt, ToolSpec, When } from './cor
 export type { Phase } from './core/phase.ts';
 export type { Action, Verdict } from './core/policy.ts';
 export type { State } from './core/state.ts';
+export { type HandsAddress, httpEnvironments } from './hands/http.ts';
+export type { EnvironmentAbilities, Environments } from './hands/port.ts';
 export type { Forked, ForkRequest } from './loop/fork.ts';
 export type { RecallRequest } from './loop/recall.ts';
 export { type LanguageModelSettings, languageModel } from './models/ai-sdk/language-model.ts';

@@ -26,6 +26,10 @@ export const VERBS: readonly VerbSpec[] = [
         '--unconfined',
         'give tasks a shell even where commands cannot be confined, or without confining them',
       ],
+      [
+        '--hands <url>',
+        'where files and commands are, instead of here: an outlast hands (OUTLAST_HANDS, OUTLAST_HANDS_TOKEN)',
+      ],
       ['--standby', 'wait until the server of that folder is gone, then take its place'],
     ],
     help: `Everything it knows is in its data folder: kill it at any moment and start it again. A second one
@@ -41,6 +45,28 @@ Examples:
   OUTLAST_TOKENS=ann:SECRET,bob:OTHER ${COMMAND} serve --host 0.0.0.0`,
     isRemote: false,
     load: () => import('./verbs/serve.ts'),
+  },
+  {
+    name: 'hands',
+    summary: 'files and commands of tasks on this machine, for a server elsewhere',
+    args: [],
+    options: [
+      ['--port <port>', 'port (OUTLAST_HANDS_PORT; default 4748; 0 takes any free one)'],
+      ['--host <host>', 'address (OUTLAST_HANDS_HOST; default 127.0.0.1; any other needs a token)'],
+      ['--data <folder>', 'where the environments are (OUTLAST_HANDS_DATA; default ./.outlast-hands)'],
+      ['--network <hosts>', 'what commands may reach: api.example.org,*.example.org:443 (default: nothing)'],
+      ['--unconfined', 'run commands even where they cannot be confined, or without confining them'],
+    ],
+    help: `Whoever has OUTLAST_HANDS_TOKEN, the same on both sides, may run commands here, behind the walls of this machine.
+Over a network put TLS before it. Killed at any moment it loses nothing that runs; with its folder the environments
+are lost, and the tasks go on from their logs in new ones.
+
+Examples:
+  ${COMMAND} hands
+  OUTLAST_HANDS_TOKEN=SECRET ${COMMAND} hands --host 0.0.0.0
+  OUTLAST_HANDS_TOKEN=SECRET ${COMMAND} serve --hands https://hands.example.org`,
+    isRemote: false,
+    load: () => import('./verbs/hands.ts'),
   },
   {
     name: 'start',

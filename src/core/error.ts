@@ -46,6 +46,8 @@ export const ERRORS = {
   'model.unknown': 'stop',
   'model.failed': 'retry',
   'server.unreachable': 'stop',
+  'hands.unreachable': 'retry',
+  'hands.lost': 'retry',
   'port.taken': 'stop',
   'server.closing': 'retry',
   internal: 'retry',

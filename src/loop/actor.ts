@@ -73,8 +73,9 @@ function hasWork(s: State, now: number): boolean {
   return choices.length > 0 || calls.length > 0;
 }
 
-const isStoreFailure = (error: unknown): boolean =>
-  error instanceof OutlastError && error.code.startsWith('store.');
+/** Of the store, or of the machine where its hands are: no session's doing. */
+const isOutside = (error: unknown): boolean =>
+  error instanceof OutlastError && /^(store|hands)\./.test(error.code);
 
 /** A port call in flight, and what comes of it; null when it broke. */
 interface Running {
@@ -133,7 +134,7 @@ class Actor {
       await this.letGo();
     } catch (error) {
       if (error instanceof OutlastError && error.code === 'lease.lost') return await this.lostLease();
-      if (isStoreFailure(error)) await this.giveBack();
+      if (isOutside(error)) await this.giveBack();
       this.leaveResults();
       throw error;
     } finally {
@@ -302,7 +303,7 @@ class Actor {
     await this.lease.release();
   }
 
-  /** A store that fails is not this session's doing: with no request in flight the lease goes back as if nothing had been. */
+  /** What fails outside is not this session's doing: with no request in flight the lease goes back as if nothing had been. */
   private async giveBack(): Promise<void> {
     const hasSent = [...this.running.keys()].some((key) => key.startsWith('call:'));
     if (hasSent) return;

@@ -50,6 +50,8 @@ export const STATUS = {
   'model.unknown': 400,
   'model.failed': 502,
   'server.unreachable': 503,
+  'hands.unreachable': 503,
+  'hands.lost': 410,
   'port.taken': 500,
   'server.closing': 503,
   internal: 500,

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BlobRef, SessionId } from '../core/ids.ts';
 import { EMPTY_TREE, entryAt, type Tree } from '../core/tree.ts';
@@ -23,35 +23,9 @@ import { sha256 } from '../lib/digest.ts';
 import { unpacked } from '../lib/pack.ts';
 import { directoryWorkspaces } from './directory.ts';
 import type { Workspaces } from './port.ts';
-import { workspaceSuite } from './suite.ts';
+import { handsIn, workspaceSuite } from './suite.ts';
 
 const filesOf = (dir: string, session: string): string => join(dir, 'workspaces', session, 'files');
-
-function hands(dir: string) {
-  const real = (session: SessionId, path: string): string => {
-    const at = join(filesOf(dir, session), path);
-    mkdirSync(dirname(at), { recursive: true });
-    return at;
-  };
-  return {
-    put(session: SessionId, path: string, text: string, mode?: number): void {
-      const at = real(session, path);
-      writeFileSync(at, text);
-      if (mode !== undefined) chmodSync(at, mode);
-    },
-    link: (session: SessionId, path: string, target: string): void =>
-      symlinkSync(target, real(session, path)),
-    folder: (session: SessionId, path: string): void =>
-      void mkdirSync(real(session, path), { recursive: true }),
-    remove: (session: SessionId, path: string): void => rmSync(real(session, path), { recursive: true }),
-    lose: (session: SessionId): void =>
-      rmSync(join(dir, 'workspaces', session), { recursive: true, force: true }),
-    text(session: SessionId, path: string): string | null {
-      const at = join(filesOf(dir, session), path);
-      return existsSync(at) ? readFileSync(at, 'utf8') : null;
-    },
-  };
-}
 
 const newDir = (): string => mkdtempSync(join(tmpdir(), 'outlast-files-'));
 
@@ -61,7 +35,7 @@ workspaceSuite({
     const dir = newDir();
     return {
       workspaces: directoryWorkspaces(join(dir, 'workspaces')),
-      hands: hands(dir),
+      hands: handsIn((session) => filesOf(dir, session)),
       again: () => directoryWorkspaces(join(dir, 'workspaces')),
       place: (name) => join(dir, name),
       dispose: () => rmSync(dir, { recursive: true, force: true }),

@@ -3,6 +3,8 @@
  * tests. What only a real disk can get wrong is left to the adapter's own tests.
  */
 
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OutlastError } from '../core/error.ts';
 import type { BlobRef, SessionId } from '../core/ids.ts';
@@ -19,6 +21,30 @@ export interface Hands {
   remove(session: SessionId, path: string): void | Promise<void>;
   lose(session: SessionId): void | Promise<void>;
   text(session: SessionId, path: string): string | null | Promise<string | null>;
+}
+
+/** Hands on a disk, where an adapter keeps the files of a session in this folder. */
+export function handsIn(filesOf: (session: SessionId) => string): Hands {
+  const real = (session: SessionId, path: string): string => {
+    const at = join(filesOf(session), path);
+    mkdirSync(dirname(at), { recursive: true });
+    return at;
+  };
+  return {
+    put(session, path, text, mode) {
+      const at = real(session, path);
+      writeFileSync(at, text);
+      if (mode !== undefined) chmodSync(at, mode);
+    },
+    link: (session, path, target) => symlinkSync(target, real(session, path)),
+    folder: (session, path) => void mkdirSync(real(session, path), { recursive: true }),
+    remove: (session, path) => rmSync(real(session, path), { recursive: true }),
+    lose: (session) => rmSync(dirname(filesOf(session)), { recursive: true, force: true }),
+    text(session, path) {
+      const at = join(filesOf(session), path);
+      return existsSync(at) ? readFileSync(at, 'utf8') : null;
+    },
+  };
 }
 
 export interface OpenWorkspaces {

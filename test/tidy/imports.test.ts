@@ -25,6 +25,8 @@ const rules: Readonly<Record<string, Rule>> = {
   tools: { ...adapter, from: ['lib', 'core', 'port'] },
   sandbox: adapter,
   workspace: adapter,
+  // Files and processes of another machine, over the wire: both ends of it.
+  hands: { from: ['lib', 'core', 'port', 'protocol', 'server', 'sandbox', 'workspace'], packages: 'any' },
   loop: { from: ['lib', 'core', 'projections', 'context', 'port'], packages: 'any' },
   runtime: { from: ['lib', 'core', 'projections', 'context', 'port', 'loop'], packages: 'any' },
   driver: { from: ['lib', 'core', 'port'], packages: 'any' },
@@ -33,9 +35,9 @@ const rules: Readonly<Record<string, Rule>> = {
   server: { from: ['lib', 'core', 'projections', 'protocol', 'runtime'], packages: 'any' },
   client: { from: ['lib', 'core', 'protocol'], packages: 'npm' },
   cli: { from: ['lib', 'core', 'protocol', 'client', 'compose', 'demo', 'break', 'serve'], packages: 'any' },
-  // The one verb that is no client: it puts the server together.
+  // The verbs that are no clients: they put servers together.
   serve: {
-    from: ['lib', 'core', 'cli', 'client', 'protocol', 'compose', 'server', 'services', 'tools'],
+    from: ['lib', 'core', 'cli', 'client', 'protocol', 'compose', 'server', 'services', 'tools', 'hands'],
     packages: 'any',
   },
   services: { from: ['lib'], packages: 'any' },
@@ -98,7 +100,7 @@ function allowsPackage(packages: Rule['packages'], specifier: string): boolean {
 }
 
 function roomOf(path: string): string {
-  if (path === 'src/cli/verbs/serve.ts') return 'serve';
+  if (/^src\/cli\/verbs\/(serve|hands)\.ts$/.test(path)) return 'serve';
   return /^src\/([^/.]+)/.exec(path)?.[1] ?? '';
 }
 

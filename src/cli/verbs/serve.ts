@@ -11,6 +11,7 @@
 
 import { createOutlast, standBy } from '../../compose.ts';
 import { OutlastError } from '../../core/error.ts';
+import type { HandsAddress } from '../../hands/http.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { given } from '../../lib/given.ts';
 import { app } from '../../server/app.ts';
@@ -21,6 +22,7 @@ import { SAMPLE_BRIEFING, sampleGrants } from '../../tools/fetch/samples.ts';
 import { toldToEnd } from '../ending.ts';
 import { complain, EXIT, UsageError } from '../exit.ts';
 import { dataDirOf, removeServerNote, writeServerNote } from '../server-note.ts';
+import { addressOf, confinementOf, reporter } from '../serving.ts';
 import { onClosedPipe, type Terminal } from '../terminal.ts';
 import { type Options, text, type Verb } from '../verb.ts';
 import { VERSION } from '../version.ts';
@@ -58,7 +60,8 @@ interface Settings {
   readonly tokens: ReturnType<typeof parseTokens>;
   readonly isStandby: boolean;
   readonly policy: string | undefined;
-  readonly processes: 'unconfined' | { readonly network: readonly string[] } | undefined;
+  readonly processes: ReturnType<typeof confinementOf>;
+  readonly hands: HandsAddress | undefined;
 }
 
 export type Runtime = Awaited<ReturnType<typeof createOutlast>>;
@@ -109,14 +112,15 @@ async function open(settings: Settings, terminal: Terminal, store?: Store) {
 }
 
 async function openRuntime(
-  { dataDir, policy, processes }: Settings,
+  { dataDir, policy, processes, hands }: Settings,
   report: (line: string, cause?: unknown) => void,
   store: Store | undefined,
 ): Promise<{ samples: Samples; outlast: Runtime }> {
   const samples = await startSamples({ dataDir });
   const grants = sampleGrants({ billingUrl: samples.billing.url, mailingUrl: samples.mailing.url });
   try {
-    const options = { dataDir, grants, briefing: SAMPLE_BRIEFING, report, ...given({ policy, processes }) };
+    const chosen = given({ policy, processes, hands });
+    const options = { dataDir, grants, briefing: SAMPLE_BRIEFING, report, ...chosen };
     return { samples, outlast: await createOutlast(store ? { ...options, store } : options) };
   } catch (error) {
     // A folder that another server holds: then the sample services are that server's.
@@ -141,37 +145,27 @@ async function closeAll(listening: Listening, outlast: Runtime, samples: Samples
 
 function settingsOf(options: Options): Settings {
   const { OUTLAST_PORT, OUTLAST_HOST, OUTLAST_TOKENS = '' } = process.env;
-  const given = text(options.port) ?? (OUTLAST_PORT || undefined);
-  const port = given === undefined ? DEFAULT_PORT : Number(given);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new UsageError(`"${given}" is no port.`, 'use --port 0 … 65535');
-  }
-  const host = text(options.host) ?? (OUTLAST_HOST || '127.0.0.1');
   return {
-    port,
-    host,
+    ...addressOf(options, { port: OUTLAST_PORT, host: OUTLAST_HOST, defaultPort: DEFAULT_PORT }),
     dataDir: dataDirOf(options.data),
     tokens: parseTokens(OUTLAST_TOKENS),
     isStandby: options.standby === true,
     policy: text(options.policy),
-    processes: processesOf(options),
+    ...placeOf(options),
   };
 }
 
-function processesOf(options: Options): Settings['processes'] {
-  const hosts = text(options.network);
-  if (options.unconfined !== true) return hosts === undefined ? undefined : { network: hosts.split(',') };
-  if (hosts === undefined) return 'unconfined';
-  throw new UsageError('--network confines what --unconfined does not.', 'leave one of the two out');
-}
-
-/** What no session's log can hold goes to stderr, with the time and the cause. */
-function reporter({ paint }: Terminal): (line: string, cause?: unknown) => void {
-  return (line, cause) => {
-    const why = cause instanceof Error ? `: ${cause.message}` : '';
-    process.stderr.write(`${paint.dim(new Date(systemClock.now()).toISOString())} ${line}${why}\n`);
-    if (process.env.OUTLAST_DEBUG && cause instanceof Error) process.stderr.write(`${cause.stack}\n`);
-  };
+/** Walls and network are said where the commands run. */
+function placeOf(options: Options): Pick<Settings, 'processes' | 'hands'> {
+  const { OUTLAST_HANDS = '', OUTLAST_HANDS_TOKEN: token } = process.env;
+  const url = text(options.hands) ?? OUTLAST_HANDS;
+  const processes = confinementOf(options);
+  if (url === '') return { processes, hands: undefined };
+  if (processes === undefined) return { processes, hands: { url, token } };
+  throw new UsageError(
+    '--network and --unconfined are about commands on this machine.',
+    'give them to outlast hands, there',
+  );
 }
 
 function later<Value>() {

@@ -54,7 +54,8 @@ export class ProcessHost implements Processes {
     this.renewing = this.renew();
   }
 
-  async open(session: string, epoch: number, workspace: string): Promise<ProcessBox> {
+  async open(session: string, epoch: number, workspace: string | null): Promise<ProcessBox> {
+    if (workspace === null) throw new Error('the files of this session are in no folder');
     const turn = this.opening.get(session)?.catch(() => {}) ?? Promise.resolve();
     const opened = turn.then(() => this.attach(session, epoch, workspace));
     this.opening.set(session, opened);

@@ -195,8 +195,11 @@ export interface Processes {
   readonly abilities: Abilities;
   /** What confinement is in force, in a line for people. */
   readonly says: string;
-  /** The sandbox of a session for the holder of this epoch: attached where it lives, else started. */
-  open(session: string, epoch: number, workspace: string): Promise<ProcessBox>;
+  /**
+   * The sandbox of a session for the holder of this epoch: attached where it lives, else started. `workspace` is null
+   * where the files are not on this machine.
+   */
+  open(session: string, epoch: number, workspace: string | null): Promise<ProcessBox>;
   /** Looks for a reference where nothing may be started. */
   find(session: string, epoch: number, reference: string, signal: AbortSignal): Promise<Found>;
   /** The session is held under this epoch now, by this worker. */

@@ -98,9 +98,7 @@ function limitOf(args: Json): number {
 /** The sandbox of the session. Where it cannot be had, nothing was sent. */
 export async function opened(processes: Processes, context: RunContext): Promise<ProcessBox> {
   try {
-    const folder = await context.workspace().folder();
-    if (folder === null) throw new Error('the files of this session are in no folder');
-    return await processes.open(context.session, context.epoch, folder);
+    return await processes.open(context.session, context.epoch, await context.workspace().folder());
   } catch (cause) {
     throw new NotSent(cause instanceof Error ? cause.message : String(cause), { cause });
   }
