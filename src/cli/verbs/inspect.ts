@@ -113,11 +113,12 @@ function asking({ why, since, expiresAt, digest }: Inspection['decisions'][numbe
 
 function ledger({ ledger: rows }: Inspection, paint: Paint, width: number): string[] {
   if (rows.length === 0) return [];
-  const lines = rows.map(({ effect, status, capability, attempts, target, evidence, error }) => [
+  const lines = rows.map(({ effect, status, tool, capability, attempts, target, evidence, error }) => [
     effect,
     statusColour(status, paint)(status),
     paint.dim(capability),
     paint.dim(attempts === 1 ? '' : `${attempts}×`),
+    clean(tool),
     short(target, Math.max(30, width - 40)) + how(evidence, error, paint),
   ]);
   return [paint.bold('Ledger'), ...indent(table(lines))];
