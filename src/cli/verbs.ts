@@ -26,6 +26,10 @@ export const VERBS: readonly VerbSpec[] = [
         '--unconfined',
         'give tasks a shell even where commands cannot be confined, or without confining them',
       ],
+      [
+        '--park-kernels <when>',
+        'Python with objects that cannot be saved: never (default), or after-notice, =HOURS of it (24), unless something comes in',
+      ],
       ['--standby', 'wait until the server of that folder is gone, then take its place'],
     ],
     help: `Everything it knows is in its data folder: kill it at any moment and start it again. A second one

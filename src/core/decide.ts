@@ -12,6 +12,7 @@ import { type DecisionId, type MessageId, mint, type Owner, type SessionId } fro
 import type { Receipt, When } from './message.ts';
 import { phase } from './phase.ts';
 import { digestOf } from './slices/inbox.ts';
+import { standingNotice } from './slices/kernel.ts';
 import { type Decision, findEffect, openDecisions, type State } from './state.ts';
 
 export interface Contract {
@@ -133,8 +134,9 @@ export function pause(s: State, by: string): readonly EventBody[] {
 export function resume(s: State, by: string): readonly EventBody[] {
   refuseStopped(s);
   const { lifetime, budget } = s;
-  const held = lifetime.status === 'paused' || lifetime.quarantine !== null || budget.exhausted !== null;
-  return held ? [{ kind: 'session.resumed', by }] : [];
+  const rests = lifetime.status === 'paused' || lifetime.quarantine !== null || budget.exhausted !== null;
+  // Before a kernel is given up: what comes in keeps it.
+  return rests || standingNotice(s) !== null ? [{ kind: 'session.resumed', by }] : [];
 }
 
 export interface BudgetChanges {

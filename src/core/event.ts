@@ -451,6 +451,8 @@ export const AUTHORITY = {
   'workspace.committed': 'fact',
   'workspace.set': 'input',
   'kernel.noted': 'fact',
+  'kernel.noticed': 'fact',
+  'kernel.released': 'choice',
   'decision.requested': 'choice',
   'decision.made': 'input',
   'decision.expired': 'choice',
@@ -468,8 +470,8 @@ export const VERSIONS: Readonly<Record<EventKind, number>> = {
   'message.accepted': 2,
   'response.surfaced': 2,
   'turn.failed': 2,
-  /** Version 3 has limits of the model's view. */
-  'session.started': 3,
+  /** Version 3 has limits of the model's view, version 4 the notice before a kernel is given up. */
+  'session.started': 4,
   /** Version 2 has parts of the kinds `file` and `source`, version 3 what it cost. */
   'model.completed': 3,
 };

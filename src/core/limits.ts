@@ -26,6 +26,11 @@ export interface Limits {
   readonly contextTokens: number;
   /** The most bytes that a request may have; what is more is compacted before it is sent. */
   readonly requestBytes: number;
+  /**
+   * A kernel of a resting session with objects that cannot be kept by value is given up so long after a notice, unless
+   * something comes in; 0: never, it stays in memory.
+   */
+  readonly kernelNoticeMs: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -41,4 +46,5 @@ export const DEFAULT_LIMITS: Limits = {
   windowTokens: 128_000,
   contextTokens: 0,
   requestBytes: 32 * 1024 * 1024,
+  kernelNoticeMs: 0,
 };

@@ -29,14 +29,17 @@ export interface LogRow {
 
 type Upcast = (body: Record<string, unknown>) => Record<string, unknown>;
 
+const withLimits: Upcast = ({ limits, ...body }) => ({
+  ...body,
+  limits: { ...DEFAULT_LIMITS, ...(isRecord(limits) ? limits : {}) },
+});
+
 /** `UPCASTS[kind][v]` turns a body of version v into one of version v + 1. */
 const UPCASTS: Partial<Record<EventKind, Readonly<Record<number, Upcast>>>> = {
   'session.started': {
     1: (body) => ({ ...body, budget: NO_BUDGETS }),
-    2: ({ limits, ...body }) => ({
-      ...body,
-      limits: { ...DEFAULT_LIMITS, ...(isRecord(limits) ? limits : {}) },
-    }),
+    2: withLimits,
+    3: withLimits,
   },
   'model.completed': { 2: (body) => ({ ...body, cost: null, ms: 0 }) },
   'progress.noted': { 1: (body) => ({ ...body, origin: null }) },

@@ -27,6 +27,8 @@ import { VERSION } from '../version.ts';
 import { welcome } from '../welcome.ts';
 
 const DEFAULT_PORT = 4747;
+const HOUR_MS = 3_600_000;
+const NOTICE_MOST_MS = 366 * 24 * HOUR_MS;
 const RUNTIME_BOUND_MS = 6_000;
 const END_BOUND_MS = 9_000;
 
@@ -58,6 +60,8 @@ interface Settings {
   readonly tokens: ReturnType<typeof parseTokens>;
   readonly isStandby: boolean;
   readonly policy: string | undefined;
+  /** How long after a notice kernels are given up; 0: never. */
+  readonly kernelNoticeMs: number;
   readonly processes: 'unconfined' | { readonly network: readonly string[] } | undefined;
 }
 
@@ -109,14 +113,17 @@ async function open(settings: Settings, terminal: Terminal, store?: Store) {
 }
 
 async function openRuntime(
-  { dataDir, policy, processes }: Settings,
+  { dataDir, policy, processes, kernelNoticeMs }: Settings,
   report: (line: string, cause?: unknown) => void,
   store: Store | undefined,
 ): Promise<{ samples: Samples; outlast: Runtime }> {
   const samples = await startSamples({ dataDir });
   const grants = sampleGrants({ billingUrl: samples.billing.url, mailingUrl: samples.mailing.url });
   try {
-    const options = { dataDir, grants, briefing: SAMPLE_BRIEFING, report, ...given({ policy, processes }) };
+    const options = {
+      ...{ dataDir, grants, briefing: SAMPLE_BRIEFING, report, limits: { kernelNoticeMs } },
+      ...given({ policy, processes }),
+    };
     return { samples, outlast: await createOutlast(store ? { ...options, store } : options) };
   } catch (error) {
     // A folder that another server holds: then the sample services are that server's.
@@ -154,8 +161,22 @@ function settingsOf(options: Options): Settings {
     tokens: parseTokens(OUTLAST_TOKENS),
     isStandby: options.standby === true,
     policy: text(options.policy),
+    kernelNoticeMs: kernelNoticeOf(options),
     processes: processesOf(options),
   };
+}
+
+/** `never`, or `after-notice` with or without hours. */
+function kernelNoticeOf(options: Options): number {
+  const when = text(options.parkKernels) ?? 'never';
+  if (when === 'never') return 0;
+  const [, hours = '24'] = /^after-notice(?:=(\d+(?:\.\d+)?))?$/.exec(when) ?? [when, ''];
+  const ms = Math.round(Number(hours) * HOUR_MS);
+  if (hours !== '' && ms > 0 && ms <= NOTICE_MOST_MS) return ms;
+  throw new UsageError(
+    `"${when}" does not say when kernels are parked.`,
+    'use never, after-notice or after-notice=HOURS',
+  );
 }
 
 function processesOf(options: Options): Settings['processes'] {

@@ -9,7 +9,13 @@ const ROWS = 200;
 /** `draw(inspection)` gives what stands beside one session by now. */
 export function aside() {
   const list = fileList();
-  return (seen) => [overview(seen), ledger(seen.ledger), live(seen.heap), ...files(seen, list)];
+  return (seen) => [
+    overview(seen),
+    ledger(seen.ledger),
+    live(seen.heap),
+    ...python(seen.kernel),
+    ...files(seen, list),
+  ];
 }
 
 function overview(seen) {
@@ -111,6 +117,30 @@ function liveRow({ name, type, size, cell }) {
     el('td', {}, size === null ? type : `${type} (${size})`),
     el('td', { class: 'id' }, cell),
   );
+}
+
+/** Of a session that never had any there is nothing to say. */
+function python(kernel) {
+  if (kernel === null) return [];
+  const { live: objects, generation, notice } = kernel;
+  const rows = objects.map(({ effect, ...one }) => liveRow({ ...one, cell: effect }));
+  return [
+    el(
+      'section',
+      {},
+      el('h2', {}, 'Python objects', el('span', { class: 'count' }, objects.length)),
+      objects.length === 0 ? null : el('table', { class: 'live' }, el('tbody', {}, ...rows)),
+      el('p', { class: 'facts' }, `generation ${generation}`),
+      notice === null
+        ? null
+        : el(
+            'p',
+            { class: 'reason notice' },
+            `Given up at ${new Date(notice.until).toLocaleString()} by the owner's policy, unless something comes in: ` +
+              `${notice.unsaved.map(({ name }) => name).join(', ')}`,
+          ),
+    ),
+  ];
 }
 
 /** Of a session that never had a file there is nothing to say. */

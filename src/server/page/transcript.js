@@ -326,6 +326,16 @@ export function transcript(decide, readFile) {
       note(`Stopped.${e.unknown.length > 0 ? ` Outcome unknown: ${e.unknown.join(', ')}.` : ''}`, 'end'),
     'session.reopened': (e) => note(`Reopened by ${e.by}.`),
     'session.parked': () => note('Parked. The next message wakes it with all it has.'),
+    'kernel.noticed': (e) =>
+      e.unsaved.length > 0 &&
+      note(
+        `Python objects are given up at ${new Date(e.until).toLocaleString()}, unless something comes in: ` +
+          `${e.unsaved.map(({ name }) => name).join(', ')}.`,
+        'warn',
+      ),
+    'kernel.noted': (e) => {
+      for (const { name, why } of e.lost) note(`Lost of Python: ${name}: ${why}`, 'warn');
+    },
     'session.forked': (e) => {
       hush();
       leaveOpen();
