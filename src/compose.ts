@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { OutlastError } from './core/error.ts';
 import { parseOwner, type SessionId } from './core/ids.ts';
+import type { Limits } from './core/limits.ts';
 import type { Policy } from './core/policy.ts';
 import { leaseDriver } from './driver/leases.ts';
 import type { HandsAddress } from './hands/http.ts';
@@ -92,6 +93,11 @@ export interface OutlastOptions {
    * environments of another kind. What is confined, and what can be reached, is then said there.
    */
   readonly hands?: HandsAddress | Environments;
+  /**
+   * Limits of sessions that are started without their own. `kernelNoticeMs` lets a Python kernel with objects that cannot
+   * be kept be given up so long after a notice; by default it never is.
+   */
+  readonly limits?: Partial<Limits>;
   /** More for the system prompt, after the list of granted services. */
   readonly briefing?: string;
   readonly owner?: string;
@@ -158,7 +164,10 @@ export async function createOutlast(
   };
   const driver = leaseDriver({ store, clock, report });
   return {
-    ...outlast(ports, driver, parseOwner(options.owner ?? 'local'), { approver: options.approver }),
+    ...outlast(ports, driver, parseOwner(options.owner ?? 'local'), {
+      approver: options.approver,
+      limits: options.limits,
+    }),
     about,
   };
 }

@@ -161,6 +161,16 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
           ];
         case 'session.parked':
           return [dim('■ parked: the next message wakes it with all it has')];
+        case 'kernel.noticed': {
+          const names = event.unsaved.map(({ name }) => name).join(', ');
+          const when = new Date(event.until).toISOString();
+          if (names === '') return note('no Python object is to be given up any more');
+          return [
+            yellow(`■ Python objects are given up at ${when}, unless something comes in: ${short(names)}`),
+          ];
+        }
+        case 'kernel.noted':
+          return event.lost.map(({ name, why }) => yellow(`■ lost of Python: ${short(`${name}: ${why}`)}`));
         case 'session.forked':
           return [
             bold(`■ fork of ${event.from} at ${event.head}`) +

@@ -30,6 +30,10 @@ export const VERBS: readonly VerbSpec[] = [
         '--hands <url>',
         'where files and commands are, instead of here: an outlast hands (OUTLAST_HANDS, OUTLAST_HANDS_TOKEN)',
       ],
+      [
+        '--park-kernels <when>',
+        'Python with objects that cannot be saved: never (default), or after-notice, =HOURS of it (24), unless something comes in',
+      ],
       ['--standby', 'wait until the server of that folder is gone, then take its place'],
     ],
     help: `Everything it knows is in its data folder: kill it at any moment and start it again. A second one

@@ -15,6 +15,7 @@ import type { Receipt, When } from './message.ts';
 import { phase } from './phase.ts';
 import { newsOf } from './slices/family.ts';
 import { digestOf } from './slices/inbox.ts';
+import { standingNotice } from './slices/kernel.ts';
 import { type Decision, findEffect, openDecisions, type State } from './state.ts';
 
 export interface Contract {
@@ -148,8 +149,9 @@ export function pause(s: State, by: string): readonly EventBody[] {
 export function resume(s: State, by: string): readonly EventBody[] {
   refuseStopped(s);
   const { lifetime, budget } = s;
-  const held = lifetime.status === 'paused' || lifetime.quarantine !== null || budget.exhausted !== null;
-  return held ? [{ kind: 'session.resumed', by }] : [];
+  const rests = lifetime.status === 'paused' || lifetime.quarantine !== null || budget.exhausted !== null;
+  // Before a kernel is given up: what comes in keeps it.
+  return rests || standingNotice(s) !== null ? [{ kind: 'session.resumed', by }] : [];
 }
 
 export interface BudgetChanges {

@@ -468,6 +468,8 @@ export const AUTHORITY = {
   'child.relayed': 'fact',
   'descendant.counted': 'input',
   'parent.told': 'fact',
+  'kernel.noticed': 'fact',
+  'kernel.released': 'choice',
   'decision.requested': 'choice',
   'decision.made': 'input',
   'decision.expired': 'choice',
@@ -485,7 +487,7 @@ export const VERSIONS: Readonly<Record<EventKind, number>> = {
   'message.accepted': 2,
   'response.surfaced': 2,
   'turn.failed': 2,
-  /** Version 3 has limits of the model's view, version 4 those of children. */
+  /** Version 3 has limits of the model's view, version 4 those of children and of kernels that rest. */
   'session.started': 4,
   /** Version 2 has parts of the kinds `file` and `source`, version 3 what it cost. */
   'model.completed': 3,

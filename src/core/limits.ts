@@ -32,6 +32,11 @@ export interface Limits {
   readonly childrenTotal: number;
   /** Children of one session that are at work at the same time. One more is refused. */
   readonly childrenAtOnce: number;
+  /**
+   * A kernel of a resting session with objects that cannot be kept by value is given up so long after a notice, unless
+   * something comes in; 0: never, it stays in memory.
+   */
+  readonly kernelNoticeMs: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -50,4 +55,5 @@ export const DEFAULT_LIMITS: Limits = {
   childDepth: 2,
   childrenTotal: 30,
   childrenAtOnce: 8,
+  kernelNoticeMs: 0,
 };

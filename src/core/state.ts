@@ -26,7 +26,7 @@ import type {
   SessionId,
   TimerId,
 } from './ids.ts';
-import type { KernelLost, KernelObject } from './kernel-event.ts';
+import type { KernelLost, KernelNoticed, KernelObject } from './kernel-event.ts';
 import type { CallResult, Message, Part, Receipt, ToolCallPart, Whole } from './message.ts';
 import type { Ruling } from './policy.ts';
 import type { TreeRef } from './tree.ts';
@@ -357,6 +357,13 @@ export interface Kernel {
   /** Of the last loss, and when that was noted. */
   readonly lost: readonly KernelLost[];
   readonly lostAt: number;
+  /** What is to be given up and when, as was said of one rest; that rest may be over by now. */
+  readonly notice:
+    | (Pick<KernelNoticed, 'since' | 'until' | 'unsaved'> & {
+        /** It is over: what it names is being given up. */
+        readonly isOver: boolean;
+      })
+    | null;
 }
 
 // ── decisions ──────────────────────────────────────────────────────────────────────────────────────────────

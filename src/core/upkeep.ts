@@ -7,9 +7,13 @@
  *     open: nothing is opened to be written again.
  * U2  A session is parked once, `PARK_AFTER_MS` after its last event that was more than upkeep. Then it costs nothing
  *     until something comes in: no memory, no lease, no look of the sweeper. One that never had a heap or a file is never due.
+ * U3  What keeps a kernel in memory is given up only when a notice about this rest is over; what came in between begins
+ *     another rest, and that needs a notice of its own. That it is over is a choice, on the very head: a message that stands
+ *     before it has prevented it.
  */
 
 import type { Next } from './next.ts';
+import { standingNotice } from './slices/kernel.ts';
 import { headImage, type ImageChain, type State } from './state.ts';
 
 /**
@@ -29,8 +33,17 @@ const WORTH_SHARE = 1 / 8;
 const WORTH_DELTAS = 16;
 
 export function upkeep(s: State, now: number): Next {
-  const isParked = s.heap.parked && s.workspace.parked;
-  if (isParked || s.foreign.length > 0 || s.lifetime.quarantine !== null) return NOTHING;
+  if (s.foreign.length > 0 || s.lifetime.quarantine !== null) return NOTHING;
+  const notice = standingNotice(s);
+  if (notice !== null && s.heap.parked && s.workspace.parked) {
+    const { since, until, isOver } = notice;
+    if (isOver) return { ...NOTHING, calls: [{ do: 'giveUp', since }] };
+    return now < until
+      ? { ...NOTHING, wakeAt: until }
+      : { ...NOTHING, choices: [{ kind: 'kernel.released', since }] };
+  }
+  const isParked = s.heap.parked && s.workspace.parked && s.kernel.notice === null;
+  if (isParked) return NOTHING;
   const due = parkingAt(s);
   if (now >= due) return { ...NOTHING, calls: [{ do: 'park', since: s.activeAt }] };
   const { chain, opened } = s.heap;

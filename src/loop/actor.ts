@@ -48,6 +48,7 @@ const HEAP_CALLS: ReadonlySet<string | undefined> = new Set<PortCall['do']>([
   'deliver',
   'base',
   'park',
+  'giveUp',
   'release',
   'checkout',
 ]);

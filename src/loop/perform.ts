@@ -20,7 +20,7 @@ import { Nudge } from '../lib/clock.ts';
 import type { Json } from '../lib/json.ts';
 import { ModelError, type ModelReply } from '../models/port.ts';
 import type { HeapStep } from '../sandbox/port.ts';
-import type { KernelObjects } from '../sandbox/process/port.ts';
+import type { KernelObjects, Parked } from '../sandbox/process/port.ts';
 import { NotSent, type RunContext, type Tool } from '../tools/port.ts';
 import { openFile, withFiles } from './files.ts';
 import { hand } from './hand.ts';
@@ -64,8 +64,15 @@ export type Performed =
   | {
       readonly do: 'park';
       readonly call: Of<'park'>;
+      readonly kernel: Parked | null;
       readonly based: Based | null;
       readonly files: KeptTree | null;
+    }
+  | {
+      readonly do: 'giveUp';
+      readonly call: Of<'giveUp'>;
+      readonly before: KernelObjects | null;
+      readonly objects: KernelObjects | null;
     }
   | { readonly do: 'checkout'; readonly call: Of<'checkout'>; readonly checkedOut: CheckedOut }
   | { readonly do: 'release'; readonly call: Of<'release'>; readonly files: KeptTree | null }
@@ -128,9 +135,13 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
       return { do: 'move', call, step: await move({ by: 'delivery', guestCall: call.guestCall }) };
     case 'base':
       return { do: 'base', call, based: await by.heaps.base(by.session, s) };
-    case 'park':
-      await parkKernel(by);
-      return { do: 'park', call, files: await lastLook(s, by), based: await by.heaps.park(by.session, s) };
+    case 'park': {
+      const kernel = await parkKernel(by);
+      const files = await lastLook(s, by);
+      return { do: 'park', call, kernel, files, based: await by.heaps.park(by.session, s) };
+    }
+    case 'giveUp':
+      return { do: 'giveUp', call, ...(await giveUpKernel(by)) };
     case 'checkout':
       return { do: 'checkout', call, checkedOut: await by.workspaces.checkout(by.session, s, by.epoch) };
     case 'attend':
@@ -215,10 +226,21 @@ async function runCall(
 }
 
 /** With names that cannot be kept it stays where it is: whether they may go is for its owner to say. */
-async function parkKernel({ ports, session, epoch }: Performer): Promise<void> {
-  await ports.processes
-    ?.park(session, epoch, false)
-    .catch((error: unknown) => ports.report(`${session}: its kernel was not parked`, error));
+async function parkKernel({ ports, session, epoch }: Performer): Promise<Parked | null> {
+  const parking = ports.processes?.park(session, epoch, false);
+  return (
+    (await parking?.catch((error: unknown) => {
+      ports.report(`${session}: its kernel was not parked`, error);
+      return null;
+    })) ?? null
+  );
+}
+
+/** Looked at before and after: what was gone before was not given up by anybody. */
+async function giveUpKernel(by: Performer): Promise<Record<'before' | 'objects', KernelObjects | null>> {
+  const before = await kernelObjects(by);
+  await by.ports.processes?.park(by.session, by.epoch, true);
+  return { before, objects: await kernelObjects(by) };
 }
 
 /** What lives on behind a call. */

@@ -28,7 +28,7 @@ import type { Facts } from './log.ts';
 import type { Performed, Performer } from './perform.ts';
 import { planGuestCalls } from './plan.ts';
 import { checkedOut, committedFiles, joined, called as touched } from './record-files.ts';
-import { kernelNoted } from './record-kernel.ts';
+import { givenUp, kernelNoted, kernelNoticed } from './record-kernel.ts';
 
 const NOTHING: Facts = { events: [] };
 
@@ -51,7 +51,9 @@ export function record(performed: Performed, s: State, by: Performer): Facts {
     case 'base':
       return based(performed.based, s);
     case 'park':
-      return parked(performed, s);
+      return parked(performed, s, by.ports.clock.now());
+    case 'giveUp':
+      return { events: givenUp(performed, s, by.epoch) };
     case 'attend':
       return { events: kernelNoted(performed.objects, s, by.epoch, 'looked') };
     case 'checkout':
@@ -296,12 +298,16 @@ function based({ image, blob }: Based, s: State): Facts {
 }
 
 /** Something came in while the memory was given up: then the session works, and opens its heap again. */
-function parked({ call, based: base, files }: Extract<Performed, { do: 'park' }>, s: State): Facts {
+function parked(
+  { call, kernel, based: base, files }: Extract<Performed, { do: 'park' }>,
+  s: State,
+  now: number,
+): Facts {
   const { events, blobs } = joined(base ? based(base, s) : NOTHING, committedFiles(files, 'parked', s));
-  const stillRests = s.activeAt === call.since && !(s.heap.parked && s.workspace.parked);
-  return stillRests
-    ? { events: [...events, { kind: 'session.parked', since: call.since }], blobs }
-    : { events, blobs };
+  if (s.activeAt !== call.since) return { events, blobs };
+  const isParked = s.heap.parked && s.workspace.parked;
+  const rests: readonly EventBody[] = isParked ? [] : [{ kind: 'session.parked', since: call.since }];
+  return { events: [...events, ...rests, ...kernelNoticed(kernel, s, now)], blobs };
 }
 
 function difference(

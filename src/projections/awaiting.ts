@@ -9,14 +9,15 @@
 import { type Exhaustion, exhaustionInWords, spentInWords } from '../core/budget.ts';
 import type { DecisionAnswer, DecisionSubject } from '../core/event.ts';
 import type { EffectId } from '../core/ids.ts';
-import { type Decision, findEffect, openDecisions, type State } from '../core/state.ts';
+import { standingNotice } from '../core/slices/kernel.ts';
+import { type Decision, findEffect, type Kernel, openDecisions, type State } from '../core/state.ts';
 import { unreachable } from '../lib/assert.ts';
 import type { Json } from '../lib/json.ts';
 
 export interface Awaiting {
   /** The decision; `resume` where the answer is to resume the session. */
   readonly id: string;
-  readonly about: DecisionSubject | 'quarantine' | 'budget';
+  readonly about: DecisionSubject | 'quarantine' | 'budget' | 'notice';
   readonly effect: EffectId | null;
   /** What is asked, in words. */
   readonly question: string;
@@ -41,11 +42,14 @@ export function awaiting(s: State): readonly Awaiting[] {
   const { quarantine, status } = s.lifetime;
   const asked = openDecisions(s).map((decision) => ofDecision(s, decision));
   const { exhausted } = s.budget;
+  const notice = standingNotice(s);
   if (status === 'stopped') return asked;
   return [
     ...asked,
     ...(quarantine === null ? [] : [ofQuarantine(s, quarantine)]),
     ...(exhausted === null ? [] : [ofBudget(s, exhausted)]),
+    // Whoever resumes for another reason keeps it, too.
+    ...(notice === null || quarantine !== null || exhausted !== null ? [] : [ofNotice(notice)]),
   ];
 }
 
@@ -125,4 +129,17 @@ const ofBudget = (s: State, exhausted: Exhaustion): Awaiting => ({
   evidence: [`spent so far: ${spentInWords(s.budget.spent)}`],
   since: s.activeAt,
   answers: [{ answer: 'resume', brings: 'it tries again from that very step; raise the budget before' }],
+});
+
+const ofNotice = ({ since, until, unsaved }: NonNullable<Kernel['notice']>): Awaiting => ({
+  ...RESUMING,
+  about: 'notice',
+  question: `Python objects of this session are given up at ${new Date(until).toISOString()}: ${unsaved.map(({ name }) => name).join(', ')}. Shall they stay?`,
+  why: "its kernel is to be parked by the owner's policy, and they cannot be kept by value",
+  evidence: unsaved.map(({ name, type, effect, why }) => `${name} (${type}, made by ${effect}): ${why}`),
+  since,
+  expiresAt: until,
+  answers: [
+    { answer: 'resume', brings: 'they stay until it has rested as long again; any message does the same' },
+  ],
 });

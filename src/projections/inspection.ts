@@ -5,9 +5,11 @@ import type { Capability } from '../core/capability.ts';
 import { compactAt } from '../core/compaction.ts';
 import type { DecisionSubject } from '../core/event.ts';
 import type { SessionId } from '../core/ids.ts';
+import type { KernelLost, KernelObject } from '../core/kernel-event.ts';
 import { STOP_GRACE_MS } from '../core/next.ts';
 import { type Phase, phase } from '../core/phase.ts';
 import { contextSize } from '../core/size.ts';
+import { standingNotice } from '../core/slices/kernel.ts';
 import {
   type Decision,
   type Effect,
@@ -90,6 +92,13 @@ export interface Inspection {
     readonly bytes: number;
     readonly restored: { readonly rung: string; readonly at: number; readonly note: string } | null;
   };
+  /** Of Python; null while it never had any. */
+  readonly kernel: {
+    readonly generation: number;
+    readonly live: readonly KernelObject[];
+    /** What is given up at `until`, by the owner's policy, unless something comes in before. */
+    readonly notice: { readonly until: number; readonly unsaved: readonly KernelLost[] } | null;
+  } | null;
   /** Null while it never had a file. */
   readonly workspace: FilesInspection | null;
 }
@@ -145,8 +154,16 @@ export function inspect(id: SessionId, s: State): Inspection {
       bytes: images.reduce((sum, image) => sum + image.bytes, 0),
       restored: heap.restored && { rung: heap.restored.rung, at: heap.restored.at, note: heap.restored.note },
     },
+    kernel: kernelOf(s),
     workspace: filesOf(s),
   };
+}
+
+function kernelOf(s: State): Inspection['kernel'] {
+  const { generation, live } = s.kernel;
+  const notice = standingNotice(s);
+  if (live.length === 0 && generation === 1 && notice === null) return null;
+  return { generation, live, notice: notice && { until: notice.until, unsaved: notice.unsaved } };
 }
 
 const contextOf = (s: State): Inspection['context'] => ({

@@ -12,6 +12,7 @@ import { FILE_BYTES, IMAGE_TYPES, MESSAGE_IMAGES, SHOWN_BYTES, sizeOf } from '..
 import { fromBase64 } from '../lib/base64.ts';
 import { boundOf } from '../lib/instant.ts';
 import { sessionBudget, startBudget } from './budget.ts';
+import { kernel } from './kernel.ts';
 
 const list = <Item extends z.ZodType>(item: Item) => z.array(item).readonly();
 const count = z.int().min(0);
@@ -47,6 +48,11 @@ const limits = z
       .max(100_000_000)
       .describe("Size of the model's view above which its past is compacted; 0: where that costs least."),
     requestBytes: positive.max(1_000_000_000),
+    kernelNoticeMs: count
+      .max(366 * 86_400_000)
+      .describe(
+        'How long after a notice a kernel with objects that cannot be kept is given up when its session rests; 0: never.',
+      ),
   })
   .partial();
 
@@ -351,6 +357,7 @@ export const inspection = z.object({
   ledger: list(ledgerRow),
   decisions: list(decision),
   heap,
+  kernel: kernel.nullable().describe('The objects of Python; null while it never had any.'),
   workspace: workspace.nullable().describe('Null while it never had a file.'),
 });
 
@@ -374,7 +381,7 @@ export const inbox = z.object({
       session: z.string(),
       title: z.string(),
       id: z.string().describe('The decision; `resume` where the answer is to resume the session.'),
-      about: z.enum(['approval', 'unknown', 'question', 'quarantine', 'budget']),
+      about: z.enum(['approval', 'unknown', 'question', 'quarantine', 'budget', 'notice']),
       effect: z.string().nullable(),
       question: z.string(),
       why: z.string(),

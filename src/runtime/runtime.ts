@@ -154,19 +154,26 @@ const WHOLE = 4_000_000;
 /** A heap that parking did not reach, since another worker parked its session or nobody may drive it. */
 const IDLE_MS = 2 * PARK_AFTER_MS;
 
+export interface RuntimeOptions {
+  readonly approver?: Approver | undefined;
+  /** Of sessions that are started without limits of their own. */
+  readonly limits?: Partial<Limits> | undefined;
+}
+
 /** With an approver, code decides about what the policy asks; without one, only people do. */
 export function outlast(
   ports: Ports,
   driver: Driver,
   owner: Owner,
-  { approver }: { readonly approver?: Approver | undefined } = {},
+  { approver, limits = {} }: RuntimeOptions = {},
 ): Outlast {
   const heaps = new Heaps(ports);
   const workspaces = new Workspaces(ports);
   const wake = (session: SessionId): void => driver.wake(session);
   const context = { ports, heaps, workspaces, leftovers: new Leftovers(), states: states(), wake };
   const closing = new AbortController();
-  const as = (of: Owner, by: string = of): Sessions => sessions(of, { ...context, driver, home: owner }, by);
+  const as = (of: Owner, by: string = of): Sessions =>
+    sessions(of, { ...context, driver, limits, home: owner }, by);
   const driving: Drive = (session, signal) => drive(session, context, signal);
   const approvals =
     approver &&
@@ -203,6 +210,7 @@ interface Context {
   readonly states: ReturnType<typeof states>;
   readonly workspaces: Workspaces;
   readonly driver: Driver;
+  readonly limits: Partial<Limits>;
   /** Whose server it is. */
   readonly home: Owner;
 }
@@ -210,7 +218,7 @@ interface Context {
 /** `by` is who acts: the owner, or what acts for them. */
 function sessions(
   owner: Owner,
-  { ports, states: known, workspaces, driver, home }: Context,
+  { ports, states: known, workspaces, driver, limits, home }: Context,
   by: string,
 ): Sessions {
   /** The id of a session that this owner has; anything else is unknown. */
@@ -291,7 +299,7 @@ function sessions(
         ...(request.title === undefined ? {} : { title: request.title }),
         model: ports.model.name,
         tools: ports.tools.names,
-        limits: { ...DEFAULT_LIMITS, ...request.limits },
+        limits: { ...DEFAULT_LIMITS, ...limits, ...request.limits },
         budget: { ...NO_BUDGETS, ...request.budget },
         seed: ports.entropy.seed(),
       };

@@ -37,6 +37,7 @@ import { checkLog } from '../projections/invariant.ts';
 import type { Approver } from '../runtime/approver.ts';
 import { type Outlast, outlast, type StartRequest } from '../runtime/runtime.ts';
 import type { Sandbox } from '../sandbox/port.ts';
+import type { Processes } from '../sandbox/process/port.ts';
 import { type MemoryStore, memoryStore } from '../store/memory.ts';
 import type { Store } from '../store/port.ts';
 import type { Tool } from '../tools/port.ts';
@@ -78,6 +79,8 @@ export interface HarnessOptions {
   readonly leaseMs?: number;
   /** By default nobody is asked about anything. */
   readonly policy?: Policy;
+  /** Where commands and kernels live; it is the outside, and workers that are killed leave it as it is. */
+  readonly processes?: Processes;
   readonly approver?: Approver;
   /** Whether something real is under way, a wire say; virtual time stands still for it. */
   readonly isUnderWay?: () => boolean;
@@ -168,6 +171,7 @@ export function harness(options: HarnessOptions = {}): Harness {
       store: own.port('store', seen),
       model: own.port('model', model),
       prices: options.prices ?? NO_PRICES,
+      ...(options.processes ? { processes: own.port('processes', options.processes) } : {}),
       sandbox: heapPorts(own, sandbox),
       workspaces: own.port('workspaces', workspaces),
       tools: registry([...outside.tools(), ...self.tools].map((tool) => own.port(tool.spec.name, tool))),

@@ -301,7 +301,9 @@ describe('the other verbs', () => {
     expect(list[1]).toMatch(/awaiting_decision.* pay {2}1 open decision, 1 unknown$/);
     expect((await run('list', '--phase', 'completed')).stdout).not.toContain('pay');
     const inspected = (await run('inspect', id)).stdout;
-    expect(inspected).toMatch(/Ledger\n {2}e1 {2}unknown {2}blind +POST test:\/\/bank {2}the line was cut/);
+    expect(inspected).toMatch(
+      /Ledger\n {2}e1 {2}unknown {2}blind +pay +POST test:\/\/bank {2}the line was cut/,
+    );
     expect(inspected).toMatch(
       /Open decisions\n {2}d1 about e1: .+\n.+ decide ses_\w+ d1 done\n.+ d1 not-done\n/,
     );

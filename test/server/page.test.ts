@@ -239,6 +239,44 @@ describe('against a world at hand', () => {
     expect(await page.title()).toBe('Outlast');
   });
 
+  test('a cell of Python shows its rows as a table and its plots as images; what is no PNG is not shown', async () => {
+    await serve();
+    const { session } = await outlast.start({ message: 'plot may', persist: true });
+    await page.goto(`${listening.url}/#/${session}`);
+    const cell = page.locator('.cell').first();
+    await cell.locator('summary').getByText('Draws may').waitFor();
+    const image = cell.getByRole('img', { name: 'Plot plots/may.png' });
+    await image.waitFor();
+    expect(await image.evaluate((img: { naturalWidth: number }) => img.naturalWidth)).toBe(1);
+    expect(await image.getAttribute('src')).toMatch(/^data:image\/png;base64,iVBOR/);
+    expect(await cell.locator('td').allTextContents()).toEqual(['0', '<i>May</i>']);
+    await cell.getByText('40 rows × 1 columns, the first 1').waitFor();
+
+    await outlast.send(session, 'plot evil');
+    const second = page.locator('.cell').nth(1);
+    await second.getByText('It is not a PNG, and is not shown.').waitFor();
+    expect(await second.locator('img, svg, script').count()).toBe(0);
+    expect(await page.title()).toBe('Outlast');
+  });
+
+  test('the ledger names tool and target; a list of files that is open stays open, and up to date', async () => {
+    await serve();
+    const { session } = await outlast.start({ message: 'plot may', persist: true });
+    await page.goto(`${listening.url}/#/${session}`);
+    const beside = page.locator('.beside');
+    await beside.locator('tr[data-effect="e1"] .tool').getByText('python', { exact: true }).waitFor();
+    await beside.locator('tr[data-effect="e1"] .target').getByText('sandbox:python').waitFor();
+    await beside.getByRole('button', { name: 'List them' }).click();
+    await beside.locator('.files').getByText('plots/may.png').waitFor();
+    await outlast.send(session, 'plot june');
+    await beside.locator('tr[data-effect="e2"]').getByText('done').waitFor();
+    await beside.locator('.files').getByText('plots/june.png').waitFor();
+    await beside.getByRole('button', { name: 'Hide them' }).click();
+    await outlast.send(session, 'say more');
+    await page.locator('.response').getByText('more').waitFor();
+    expect(await beside.locator('.files').isVisible()).toBe(false);
+  });
+
   test('a fork opens, shows where it comes from, and what was open there as left', async () => {
     await serve();
     const { session } = await outlast.start({ message: 'pay', persist: true });

@@ -8,6 +8,7 @@
  *   mumble TEXT  writes TEXT, and answers it once `release` is called
  *   wonder       asks the person what is what, which takes any answer
  *   choose A|B   asks the person to choose one of these
+ *   plot NAME    a cell of Python that gives rows and leaves `plots/NAME.png`: a PNG, but of NAME `evil` only by its name
  *   refund       a blind effect that a person is asked about before it is sent
  *
  * Of a question beside the work (`ask`) its words are the ones that count.
@@ -17,6 +18,7 @@ import type { Owner } from '../../src/core/ids.ts';
 import type { ModelRequest } from '../../src/core/message.ts';
 import { policyOf } from '../../src/core/policy.ts';
 import { leaseDriver } from '../../src/driver/leases.ts';
+import { fromBase64 } from '../../src/lib/base64.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { systemEntropy } from '../../src/lib/entropy.ts';
 import type { Json } from '../../src/lib/json.ts';
@@ -75,7 +77,7 @@ export function world(): World {
       prices: { price: async () => null },
       sandbox: noSandbox,
       workspaces: memoryWorkspaces(),
-      tools: registry([look, pay, refund]),
+      tools: registry([look, pay, refund, python]),
       policy,
       clock: systemClock,
       entropy: systemEntropy,
@@ -117,6 +119,8 @@ function answerTo(text: string, { onText }: GenerateOptions): ModelReply {
   if (word === 'look') return calling('look', 'Having a look.');
   if (word === 'pay') return calling('pay', 'Paying.');
   if (word === 'refund') return calling('refund', 'Refunding.', { cents: 700 });
+  if (word === 'plot')
+    return calling('python', 'Drawing.', { code: `# Draws ${rest[0]}\ndraw()`, name: rest[0] ?? '' });
   if (word === 'wonder') return calling('ask_person', 'Asking.', { question: 'What is what?' });
   if (word === 'choose') {
     const choices = rest.join(' ').split('|');
@@ -167,6 +171,26 @@ const refund: Tool = {
   direct: true,
   plan: (args) => ({ capability: { kind: 'blind' }, target: 'POST test://shop', identity: null, args }),
   run: async (args) => ({ status: 'done', result: args }),
+};
+
+const SVG =
+  '<svg xmlns="http://www.w3.org/2000/svg" onload="document.title=3"><script>document.title=4</script></svg>';
+/** One red dot. */
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
+
+const python: Tool = {
+  spec: spec('python'),
+  direct: true,
+  changesFiles: true,
+  plan: (args) => ({ capability: { kind: 'read' }, target: 'sandbox:python', identity: null, args }),
+  async run(args, context) {
+    const { name } = args as { name: string };
+    const bytes = name === 'evil' ? new TextEncoder().encode(SVG) : (fromBase64(PNG) ?? new Uint8Array());
+    await context.workspace().write(`plots/${name}.png`, bytes);
+    const table = { columns: ['', 'month'], rows: [['0', '<i>May</i>']], of: [40, 1] };
+    return { status: 'done', result: { table, output: 'drawn\n', plots: [`/workspace/plots/${name}.png`] } };
+  },
 };
 
 /** What is lost on the way is asked about afterwards, and nobody before; the rest is as by default. */

@@ -31,6 +31,7 @@ export function show(seen: Inspection, terminal: Terminal): void {
     decisions(seen, paint),
     ledger(seen, paint, width),
     live(seen, paint),
+    python(seen, paint),
     files(seen, paint),
     response(seen, paint),
   ];
@@ -113,11 +114,12 @@ function asking({ why, since, expiresAt, digest }: Inspection['decisions'][numbe
 
 function ledger({ ledger: rows }: Inspection, paint: Paint, width: number): string[] {
   if (rows.length === 0) return [];
-  const lines = rows.map(({ effect, status, capability, attempts, target, evidence, error }) => [
+  const lines = rows.map(({ effect, status, tool, capability, attempts, target, evidence, error }) => [
     effect,
     statusColour(status, paint)(status),
     paint.dim(capability),
     paint.dim(attempts === 1 ? '' : `${attempts}×`),
+    clean(tool),
     short(target, Math.max(30, width - 40)) + how(evidence, error, paint),
   ]);
   return [paint.bold('Ledger'), ...indent(table(lines))];
@@ -141,6 +143,27 @@ function live({ heap }: Inspection, paint: Paint): string[] {
     ? [paint.dim(`restored (${heap.restored.rung}): ${clean(heap.restored.note)}`)]
     : [];
   return [`${paint.bold('Live objects')} ${paint.dim(about)}`, ...indent(table(rows)), ...indent(restored)];
+}
+
+function python({ kernel }: Inspection, paint: Paint): string[] {
+  if (kernel === null) return [];
+  const { live: objects, generation, notice } = kernel;
+  const rows = objects.map(({ name, type, size, effect }) => [
+    clean(name),
+    clean(size === null ? type : `${type}(${size})`),
+    paint.dim(`from ${effect}`),
+  ]);
+  const going = (notice?.unsaved ?? []).map(({ name, why }) =>
+    paint.yellow(`  ${clean(name)}: ${short(why, 100)}`),
+  );
+  const when = notice && new Date(notice.until).toISOString();
+  const told =
+    notice && paint.yellow(`given up at ${when} by the owner's policy, unless something comes in:`);
+  return [
+    `${paint.bold('Python objects')} ${paint.dim(`generation ${generation}`)}`,
+    ...indent(table(rows)),
+    ...indent(told === null ? [] : [told, ...going]),
+  ];
 }
 
 function files({ workspace }: Inspection, paint: Paint): string[] {

@@ -29,6 +29,8 @@ import { VERSION } from '../version.ts';
 import { welcome } from '../welcome.ts';
 
 const DEFAULT_PORT = 4747;
+const HOUR_MS = 3_600_000;
+const NOTICE_MOST_MS = 366 * 24 * HOUR_MS;
 const RUNTIME_BOUND_MS = 6_000;
 const END_BOUND_MS = 9_000;
 
@@ -60,6 +62,8 @@ interface Settings {
   readonly tokens: ReturnType<typeof parseTokens>;
   readonly isStandby: boolean;
   readonly policy: string | undefined;
+  /** How long after a notice kernels are given up; 0: never. */
+  readonly kernelNoticeMs: number;
   readonly processes: ReturnType<typeof confinementOf>;
   readonly hands: HandsAddress | undefined;
 }
@@ -112,15 +116,17 @@ async function open(settings: Settings, terminal: Terminal, store?: Store) {
 }
 
 async function openRuntime(
-  { dataDir, policy, processes, hands }: Settings,
+  { dataDir, policy, processes, hands, kernelNoticeMs }: Settings,
   report: (line: string, cause?: unknown) => void,
   store: Store | undefined,
 ): Promise<{ samples: Samples; outlast: Runtime }> {
   const samples = await startSamples({ dataDir });
   const grants = sampleGrants({ billingUrl: samples.billing.url, mailingUrl: samples.mailing.url });
   try {
-    const chosen = given({ policy, processes, hands });
-    const options = { dataDir, grants, briefing: SAMPLE_BRIEFING, report, ...chosen };
+    const options = {
+      ...{ dataDir, grants, briefing: SAMPLE_BRIEFING, report, limits: { kernelNoticeMs } },
+      ...given({ policy, processes, hands }),
+    };
     return { samples, outlast: await createOutlast(store ? { ...options, store } : options) };
   } catch (error) {
     // A folder that another server holds: then the sample services are that server's.
@@ -151,8 +157,22 @@ function settingsOf(options: Options): Settings {
     tokens: parseTokens(OUTLAST_TOKENS),
     isStandby: options.standby === true,
     policy: text(options.policy),
+    kernelNoticeMs: kernelNoticeOf(options),
     ...placeOf(options),
   };
+}
+
+/** `never`, or `after-notice` with or without hours. */
+function kernelNoticeOf(options: Options): number {
+  const when = text(options.parkKernels) ?? 'never';
+  if (when === 'never') return 0;
+  const [, hours = '24'] = /^after-notice(?:=(\d+(?:\.\d+)?))?$/.exec(when) ?? [when, ''];
+  const ms = Math.round(Number(hours) * HOUR_MS);
+  if (hours !== '' && ms > 0 && ms <= NOTICE_MOST_MS) return ms;
+  throw new UsageError(
+    `"${when}" does not say when kernels are parked.`,
+    'use never, after-notice or after-notice=HOURS',
+  );
 }
 
 /** Walls and network are said where the commands run. */

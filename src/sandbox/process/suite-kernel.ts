@@ -59,6 +59,16 @@ export function kernelSuite(session: string, subject: () => KernelSubject): void
     expect(result?.table?.rows).toHaveLength(20);
   });
 
+  it('names the PNG files that a cell has left among the plots, and no others', async () => {
+    const draw = (name: string) => `open("plots/${name}", "wb").write(b"\\x89PNG")`;
+    await cell(`import os\nos.mkdir("plots")\n${draw('old.png')}`);
+    const { result } = await cell(
+      `${draw('new.png')}\n${draw('notes.txt')}\nos.symlink("new.png", "plots/link.png")\nNone`,
+    );
+    expect(result?.plots).toEqual([expect.stringMatching(/\/plots\/new\.png$/)]);
+    expect((await cell('1')).result?.plots).toEqual([]);
+  });
+
   it('names what lives, and the cell that made it', async () => {
     const made = cellOf('n = 1\nrows = [1, 2, 3]\nimport math\n_hidden = 1');
     await subject().box.cell(made, never);

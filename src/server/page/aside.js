@@ -1,12 +1,21 @@
-// What stands beside the transcript: phase, ledger, live objects, files. Drawn from an inspection, whole, each time.
+// What stands beside the transcript: phase, ledger, live objects, files. Drawn from an inspection, whole, each time; what
+// a person has opened there stays open.
 
 import { call, path, wordsOf } from './api.js';
 import { ago, el, phaseBadge, shortTarget, statusBadge } from './dom.js';
 
 const ROWS = 200;
 
-export function aside(seen) {
-  return [overview(seen), ledger(seen.ledger), live(seen.heap), ...files(seen.id, seen.workspace)];
+/** `draw(inspection)` gives what stands beside one session by now. */
+export function aside() {
+  const list = fileList();
+  return (seen) => [
+    overview(seen),
+    ledger(seen.ledger),
+    live(seen.heap),
+    ...python(seen.kernel),
+    ...files(seen, list),
+  ];
 }
 
 function overview(seen) {
@@ -58,7 +67,7 @@ function ledger(rows) {
   );
 }
 
-function ledgerRow({ effect, status, target, capability, attempts, evidence, error }) {
+function ledgerRow({ effect, status, tool, target, capability, attempts, evidence, error }) {
   const details = [
     // A GET is a read by its looks.
     capability === 'read' ? null : capability,
@@ -69,6 +78,7 @@ function ledgerRow({ effect, status, target, capability, attempts, evidence, err
   const where = el(
     'td',
     { title: target },
+    el('span', { class: 'tool' }, tool),
     el('span', { class: 'target' }, shortTarget(target)),
     el('span', { class: 'how' }, details.join(' · ')),
   );
@@ -109,13 +119,34 @@ function liveRow({ name, type, size, cell }) {
   );
 }
 
+/** Of a session that never had any there is nothing to say. */
+function python(kernel) {
+  if (kernel === null) return [];
+  const { live: objects, generation, notice } = kernel;
+  const rows = objects.map(({ effect, ...one }) => liveRow({ ...one, cell: effect }));
+  return [
+    el(
+      'section',
+      {},
+      el('h2', {}, 'Python objects', el('span', { class: 'count' }, objects.length)),
+      objects.length === 0 ? null : el('table', { class: 'live' }, el('tbody', {}, ...rows)),
+      el('p', { class: 'facts' }, `generation ${generation}`),
+      notice === null
+        ? null
+        : el(
+            'p',
+            { class: 'reason notice' },
+            `Given up at ${new Date(notice.until).toLocaleString()} by the owner's policy, unless something comes in: ` +
+              `${notice.unsaved.map(({ name }) => name).join(', ')}`,
+          ),
+    ),
+  ];
+}
+
 /** Of a session that never had a file there is nothing to say. */
-function files(id, workspace) {
+function files({ id, workspace }, list) {
   if (workspace === null) return [];
   const { files: count, drift, restored, commits, left, lost } = workspace;
-  const list = el('div', { class: 'files' });
-  const all = el('button', { type: 'button', class: 'quiet' }, 'List them');
-  all.addEventListener('click', () => listed(id, list));
   return [
     el(
       'section',
@@ -129,29 +160,55 @@ function files(id, workspace) {
         ),
       restored?.note ? el('p', { class: 'facts' }, `${restored.rung}: ${restored.note}`) : null,
       ...[...lost, ...left].map((one) => el('p', { class: 'facts' }, `${one.path}: ${one.why}`)),
-      all,
-      list,
+      ...list(id, commits.at(-1)?.seq),
     ),
   ];
 }
 
-async function listed(id, list) {
-  try {
-    const { entries, after } = await call(`${path(id)}/files`);
-    const rows = entries.map(({ path: name, kind, size }) =>
-      el(
-        'tr',
-        {},
-        el('td', { class: 'id' }, kind === 'folder' ? `${name}/` : name),
-        el('td', {}, kind === 'file' ? `${size} B` : kind),
-      ),
+/** All files, when somebody wants to see them: from then on they are listed, anew after each commit. */
+function fileList() {
+  const rows = el('div', { class: 'files' });
+  let listed = null;
+  let isOpen = false;
+  return (id, commit) => {
+    const draw = () => {
+      if (!isOpen || listed === commit) return;
+      listed = commit;
+      list(id, rows).catch((error) => {
+        listed = null;
+        rows.replaceChildren(wordsOf(error));
+      });
+    };
+    const button = el(
+      'button',
+      { type: 'button', class: 'quiet', 'aria-expanded': String(isOpen) },
+      isOpen ? 'Hide them' : 'List them',
     );
-    const more =
-      after === null ? null : el('p', { class: 'none' }, 'There are more: outlast files has them all.');
-    list.replaceChildren(el('table', { class: 'live' }, el('tbody', {}, ...rows)), ...(more ? [more] : []));
-  } catch (error) {
-    list.replaceChildren(wordsOf(error));
-  }
+    button.addEventListener('click', () => {
+      isOpen = !isOpen;
+      rows.hidden = !isOpen;
+      button.setAttribute('aria-expanded', String(isOpen));
+      button.replaceChildren(isOpen ? 'Hide them' : 'List them');
+      draw();
+    });
+    draw();
+    return [button, rows];
+  };
+}
+
+async function list(id, rows) {
+  const { entries, after } = await call(`${path(id)}/files`);
+  const drawn = entries.map(({ path: name, kind, size }) =>
+    el(
+      'tr',
+      {},
+      el('td', { class: 'id' }, kind === 'folder' ? `${name}/` : name),
+      el('td', {}, kind === 'file' ? `${size} B` : kind),
+    ),
+  );
+  const more =
+    after === null ? null : el('p', { class: 'none' }, 'There are more: outlast files has them all.');
+  rows.replaceChildren(el('table', { class: 'live' }, el('tbody', {}, ...drawn)), ...(more ? [more] : []));
 }
 
 function row(tag, cells) {

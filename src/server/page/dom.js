@@ -46,7 +46,7 @@ export function ago(at, now = Date.now()) {
 /** The first line of code that says something, without its comment marks. */
 export function headline(source) {
   const line = source.split('\n').find((one) => one.trim() !== '') ?? '';
-  return line.replace(/^\s*\/\/\s?/, '').trim();
+  return line.replace(/^\s*(\/\/|#)\s?/, '').trim();
 }
 
 /** Of a long address the path tells most; where there is none, the host does. */

@@ -53,11 +53,13 @@ function build(id, seen) {
     root: lines,
     tell,
     keepOpen,
-  } = transcript((decision, answer, text) =>
-    act(async () => {
-      await call(`${path(id)}/decisions`, { decision, answer, text });
-      return `${decision}: ${answer.replace('-', ' ')}`;
-    }),
+  } = transcript(
+    (decision, answer, text) =>
+      act(async () => {
+        await call(`${path(id)}/decisions`, { decision, answer, text });
+        return `${decision}: ${answer.replace('-', ' ')}`;
+      }),
+    reader(id),
   );
   const scroller = el('div', { class: 'scroller', tabindex: '0' }, lines);
   const buttons = actions((verb) =>
@@ -68,6 +70,7 @@ function build(id, seen) {
       return answer.rule;
     }),
   );
+  const drawAside = aside();
   const beside = el('aside', { class: 'beside', 'aria-label': 'State of the session' });
   const title = el('h1', {}, seen.title);
   const toggle = el('button', { type: 'button', 'data-toggle': 'beside', 'aria-pressed': 'false' }, 'state');
@@ -100,7 +103,7 @@ function build(id, seen) {
     refresh(now) {
       root.dataset.phase = now.phase;
       buttons.enable(now);
-      beside.replaceChildren(...aside(now));
+      beside.replaceChildren(...drawAside(now));
       keepOpen(now);
     },
     offerEarlier(head) {
@@ -111,10 +114,13 @@ function build(id, seen) {
   };
 }
 
+const reader = (id) => (file, at, from) =>
+  call(`${path(id)}/file?path=${encodeURIComponent(file)}&at=${at}&from=${from}`);
+
 /** The older part of the log as a transcript of its own, above the one that goes on. */
 async function showEarlier(id, head, lines, button) {
   button.disabled = true;
-  const earlier = transcript(() => {});
+  const earlier = transcript(() => {}, reader(id));
   for (let after = 0; after < head; ) {
     const page = await call(`${path(id)}/events?after=${after}&limit=1000`);
     for (const event of page.events) if (event.seq <= head) earlier.tell(event);

@@ -2,18 +2,24 @@
 // An event adds something at the end, or changes what an earlier one added; nothing is drawn anew.
 
 import { el, headline, shortTarget, statusBadge } from './dom.js';
+import { shownPlots, shownResult } from './result.js';
 
 /** What is not over, in the words of its badge. */
 const UNDER_WAY = ['intended', 'dispatched', 'unknown', 'unclear', 'running'];
 
-/** `decide(decision, answer, text)` is called when a person answers a question. */
-export function transcript(decide) {
+/**
+ * `decide(decision, answer, text)` is called when a person answers a question; `readFile(path, at, from)` gives a piece of a
+ * file of the session as it stood at an event.
+ */
+export function transcript(decide, readFile) {
   const root = el('div', { class: 'transcript', 'aria-live': 'polite' });
   const messages = new Map();
   const cells = new Map();
   const effects = new Map();
   const questions = new Map();
   let whisper = null;
+  /** Plots whose files stand in the commit behind the settlement, if they changed with it. */
+  let plotsDue = null;
   /** Whether a model is writing: what is whispered late belongs to a reply that stands here already. */
   let isWriting = false;
 
@@ -111,15 +117,43 @@ export function transcript(decide) {
       'li',
       { class: `effect ${e.capability.kind}`, title: e.target },
       el('span', { class: 'id' }, e.effect),
+      el('span', { class: 'tool' }, e.tool),
       el('span', { class: 'target' }, shortTarget(e.target)),
       el('span', { class: 'capability' }, e.capability.kind),
       state,
       how,
     );
-    effects.set(e.effect, { state, how });
     const list = e.origin.by === 'cell' ? cells.get(e.origin.cell)?.list : null;
+    const ran = !list && e.tool === 'python' ? pythonCell(e, item) : null;
+    effects.set(e.effect, { state, how, ran });
     if (list) list.append(item);
-    else add(el('ul', { class: 'effects alone' }, item));
+    else if (!ran) add(el('ul', { class: 'effects alone' }, item));
+  }
+
+  /** A cell of Python is one effect: its code, its line of the ledger, and room for what it gives. */
+  function pythonCell(e, item) {
+    const code = String(e.args.code ?? '');
+    const ran = el('div', { class: 'given' });
+    const summary = el('summary', {}, el('span', { class: 'headline' }, headline(code)));
+    const details = el('details', {}, summary, el('pre', { class: 'code' }, code));
+    add(el('section', { class: 'cell' }, details, el('ul', { class: 'effects' }, item), ran));
+    return ran;
+  }
+
+  function gave(id, seq, result) {
+    const { ran } = effects.get(id) ?? {};
+    if (!ran || result === null || typeof result !== 'object') return;
+    ran.replaceChildren(...shownResult(result));
+    if (result.plots?.length > 0) plotsDue = { id, seq, ran, plots: result.plots };
+  }
+
+  /** With the event behind a settlement it is known at which one its files stand. */
+  function showPlots(e) {
+    if (plotsDue === null || e.seq === plotsDue.seq) return;
+    const { id, seq, ran, plots } = plotsDue;
+    plotsDue = null;
+    const isCommit = e.kind === 'workspace.committed' && e.effect === id;
+    ran.append(...shownPlots(plots, isCommit ? e.seq : seq, readFile));
   }
 
   function turned(id, status, how = '') {
@@ -252,9 +286,14 @@ export function transcript(decide) {
     'cell.aborted': cellAborted,
     'effect.intended': intended,
     'effect.dispatched': (e) => turned(e.effect, 'dispatched', e.attempt > 1 ? `attempt ${e.attempt}` : ''),
-    'effect.settled': ({ effect, outcome }) =>
-      turned(effect, outcome.status, outcome.status === 'done' ? '' : (outcome.message ?? outcome.reason)),
-    'effect.reconciled': (e) => turned(e.effect, e.finding.status, `known by ${e.evidence}: ${e.note}`),
+    'effect.settled': ({ effect, outcome, seq }) => {
+      turned(effect, outcome.status, outcome.status === 'done' ? '' : (outcome.message ?? outcome.reason));
+      gave(effect, seq, outcome.result ?? null);
+    },
+    'effect.reconciled': (e) => {
+      turned(e.effect, e.finding.status, `known by ${e.evidence}: ${e.note}`);
+      gave(e.effect, e.seq, e.finding.result ?? null);
+    },
     'effect.refused': (e) => turned(e.effect, 'withdrawn', e.message),
     'decision.requested': requested,
     'decision.made': made,
@@ -287,6 +326,16 @@ export function transcript(decide) {
       note(`Stopped.${e.unknown.length > 0 ? ` Outcome unknown: ${e.unknown.join(', ')}.` : ''}`, 'end'),
     'session.reopened': (e) => note(`Reopened by ${e.by}.`),
     'session.parked': () => note('Parked. The next message wakes it with all it has.'),
+    'kernel.noticed': (e) =>
+      e.unsaved.length > 0 &&
+      note(
+        `Python objects are given up at ${new Date(e.until).toLocaleString()}, unless something comes in: ` +
+          `${e.unsaved.map(({ name }) => name).join(', ')}.`,
+        'warn',
+      ),
+    'kernel.noted': (e) => {
+      for (const { name, why } of e.lost) note(`Lost of Python: ${name}: ${why}`, 'warn');
+    },
     'session.forked': (e) => {
       hush();
       leaveOpen();
@@ -298,5 +347,13 @@ export function transcript(decide) {
     foreign: (e) => note(`Event ${e.seq}: ${e.original}, which a newer version wrote.`, 'warn'),
   };
 
-  return { root, tell: (event) => tell[event.kind]?.(event), keepOpen, note };
+  return {
+    root,
+    tell(event) {
+      if (event.kind !== 'whisper') showPlots(event);
+      tell[event.kind]?.(event);
+    },
+    keepOpen,
+    note,
+  };
 }

@@ -9,6 +9,7 @@
 import type { Where } from './hunt.ts';
 import type { Edit } from './patch-hook.ts';
 import { APPROVAL_PATCHES } from './patches/approvals.ts';
+import { CHILD_PATCHES } from './patches/children.ts';
 import { CONTEXT_PATCHES } from './patches/contexts.ts';
 import { EFFECT_PATCHES } from './patches/effects.ts';
 import { FILE_PATCHES } from './patches/files.ts';
@@ -36,4 +37,5 @@ export const PATCHES: readonly Patch[] = [
   ...CONTEXT_PATCHES,
   ...PAST_PATCHES,
   ...FILE_PATCHES,
+  ...CHILD_PATCHES,
 ];

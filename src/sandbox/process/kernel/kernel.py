@@ -25,12 +25,14 @@ import traceback
 import types
 
 HERE = os.getcwd()
+PLOTS = os.path.join(HERE, "plots")
 CONTROL = os.fdopen(5, "r+b", buffering=0)
 REPR_CHARS = 10_000
 TABLE_ROWS = 20
 TABLE_COLUMNS = 20
 CELL_CHARS = 200
 MANIFEST_NAMES = 500
+PLOTS_MOST = 50
 
 main = types.ModuleType("__main__")
 main.__dict__["__builtins__"] = builtins
@@ -78,6 +80,7 @@ def run(asked):
     cells[cell] = code
     linecache.cache[name] = (len(code), None, code.splitlines(True), name)
     before = {key: id(value) for key, value in G.items()}
+    drawn = images()
     answer = {"ok": True}
     try:
         running.set()
@@ -96,7 +99,8 @@ def run(asked):
         answer = {"ok": False, "error": f"SystemExit: {error.code}; the kernel goes on"}
     except BaseException as error:
         answer = {"ok": False, "error": told(error, name)}
-    answer["plots"] = plots(cell)
+    save_figures(cell)
+    answer["plots"] = [path for path, stamp in images().items() if drawn.get(path) != stamp]
     for key, value in list(G.items()):
         if key not in before or before[key] != id(value):
             made[key] = cell
@@ -184,22 +188,30 @@ def clip(text, most):
     return text if len(text) <= most else f"{text[:most]}… ({len(text)} characters)"
 
 
-def plots(cell):
-    """Figures of matplotlib that are open, as PNG files beside the work; each is shown once."""
+def save_figures(cell):
+    """Figures of matplotlib that are open, as PNG files beside the work; each is kept once."""
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is None:
-        return []
-    images = []
-    for number in pyplot.get_fignums():
+        return
+    for number, figure in enumerate(pyplot.get_fignums(), 1):
         try:
-            os.makedirs(os.path.join(HERE, "plots"), exist_ok=True)
-            path = os.path.join(HERE, "plots", f"{cell}-{len(images) + 1}.png")
-            pyplot.figure(number).savefig(path, format="png")
-            images.append(path)
+            os.makedirs(PLOTS, exist_ok=True)
+            pyplot.figure(figure).savefig(os.path.join(PLOTS, f"{cell}-{number}.png"), format="png")
         except Exception:
             pass
     pyplot.close("all")
-    return images
+
+
+def images():
+    """The PNG files among the plots, whoever wrote them, and what changes when they are written again."""
+    try:
+        with os.scandir(PLOTS) as entries:
+            found = [entry for entry in entries if entry.name.endswith(".png") and entry.is_file(follow_symlinks=False)]
+            stamps = {entry.path: (entry.stat().st_mtime_ns, entry.stat().st_size) for entry in found}
+    except OSError:
+        return {}
+    newest = sorted(stamps, key=lambda path: (-stamps[path][0], path))[:PLOTS_MOST]
+    return {path: stamps[path] for path in sorted(newest)}
 
 
 # ── what lives ───────────────────────────────────────────────────────────────────────────────────────────────

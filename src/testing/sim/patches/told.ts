@@ -24,7 +24,7 @@ export const TOLD_PATCHES: readonly Patch[] = [
     edits: [
       {
         file: CLAIMS,
-        find: '[...s.effects.closed.filter(isNews), ...s.effects.open]',
+        find: '[...s.effects.closed.filter(isNews), ...s.effects.open.filter(({ family }) => !family)]',
         replace: '[...s.effects.closed.filter(isNews)]',
       },
     ],

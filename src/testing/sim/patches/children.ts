@@ -1,0 +1,81 @@
+/** Planted bugs between a session and its children. */
+
+import type { Patch } from '../patches.ts';
+
+const KIN = 'loop/kin.js';
+const FAMILY = 'core/slices/family.js';
+const GIVEN = 'work that is given away, and one more of the same child';
+const ALONE = 'children that nobody waits for';
+
+export const CHILD_PATCHES: readonly Patch[] = [
+  {
+    // Spawned again after a crash it is another one, and both do the work.
+    name: 'two for one: a child gets another id each time that it is spawned',
+    first: { scenario: GIVEN, mode: 'crash' },
+    edits: [
+      {
+        file: KIN,
+        find: 'const child = childOf(session, effect);\n    const key = keyOf(effect, by);',
+        replace:
+          'const child = sessionId(sha256(`${session}.${effect}.${ports.holder}`).slice(0, 24));\n    const key = keyOf(effect, by);',
+      },
+    ],
+  },
+  {
+    // The parent has gone on when the child tells it once more.
+    name: 'told twice: a result that is told again is taken again',
+    first: { scenario: ALONE, mode: 'crash' },
+    edits: [
+      {
+        file: FAMILY,
+        find: 'result !== null && result.seq > (last?.seq ?? 0)',
+        replace: 'result !== null && last !== undefined',
+      },
+    ],
+  },
+  {
+    name: 'said and forgotten: what is due to the parent is dropped before it is told',
+    first: { scenario: GIVEN, mode: 'crash' },
+    edits: [
+      {
+        file: KIN,
+        find: 'await tell(parent.session, (p) => decide.hear(p, told), by);',
+        replace: 'void tell(parent.session, (p) => decide.hear(p, told), by).catch(() => {});',
+      },
+    ],
+  },
+  {
+    // It was done before its parent had written down that it stands.
+    name: 'too early: a result that comes before its child is known is lost',
+    first: { scenario: ALONE, mode: 'crash' },
+    edits: [
+      {
+        file: FAMILY,
+        find: 'return having(s, { early: [...s.family.early, { child, result, standing }] });',
+        replace: 'return s;',
+      },
+    ],
+  },
+  {
+    name: 'out of hand: a stop is not passed on to children',
+    first: { scenario: GIVEN, mode: 'stop' },
+    edits: [
+      {
+        file: 'core/children.js',
+        find: "return status === 'stopping' ? 'stopped' : status;",
+        replace: "return status === 'stopping' || status === 'stopped' ? 'open' : status;",
+      },
+    ],
+  },
+  {
+    name: 'once more: an order to a child is given again under another key',
+    first: { scenario: GIVEN, mode: 'crash' },
+    edits: [
+      {
+        file: KIN,
+        find: 'keyOf(effect, by), by);',
+        replace: 'keyOf(effect, by) + by.epoch, by);',
+      },
+    ],
+  },
+];
