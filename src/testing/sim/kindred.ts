@@ -4,6 +4,7 @@
  *
  * K1  One child for each order that was done, and no session that nobody knows of.
  * K2  Each result reaches the parent once; at the end none is due.
+ * K3  A child does nothing while its parent is stopped.
  */
 
 import { asksAboutEffect, fewestQuestions } from '../../break/questions.ts';
@@ -30,6 +31,11 @@ export class Kindred {
 
   constructor(world: World) {
     this.world = world;
+  }
+
+  /** Whether a parent does not have all results yet. */
+  get isDue(): boolean {
+    return [...this.children.values()].some(({ witness }) => witness.state.family.due.length > 0);
   }
 
   get ids(): readonly SessionId[] {
@@ -82,11 +88,16 @@ export class Kindred {
     ]);
     const broken = all.flatMap(({ witness }) => [...witness.broken, ...waitsInVain(witness.state)]);
     const edges = all.flatMap(({ id, state: child }) => edge(id, child, logs));
+    const unruly = all.flatMap(({ id, state: child, events: log }) => worksOn(id, child, log, logs));
     const orders = [...logs.values()].flatMap(({ state: s, events: log }) => orphaned(s, log));
     const stuck = all
       .filter(({ state: child }) => !RESTS.has(phase(child)))
       .map(({ id, state: child }) => `${id} did not come to rest: ${described(child)}`);
-    return { untrue: untrue.map(ofChild), broken: [...broken.map(ofChild), ...edges, ...orders], stuck };
+    return {
+      untrue: untrue.map(ofChild),
+      broken: [...broken.map(ofChild), ...edges, ...orders, ...unruly],
+      stuck,
+    };
   }
 }
 
@@ -121,6 +132,16 @@ function edge(id: SessionId, child: State, logs: Logs): readonly string[] {
     ...(known || isBarred ? [] : [`${id} is not known to its parent`]),
     ...(known && known.asked.length > 0 ? [`${id} owes its parent a result`] : []),
   ];
+}
+
+/** K3. */
+function worksOn(id: SessionId, child: State, log: Seen['events'], logs: Logs): readonly string[] {
+  const above = logs.get(child.family.parent?.session as SessionId)?.events ?? [];
+  const stopped = above.find(({ kind }) => kind === 'session.stopped');
+  const reopened = above.find(({ kind }) => kind === 'session.reopened')?.at ?? Number.POSITIVE_INFINITY;
+  if (!stopped) return [];
+  const isIt = log.some(({ kind, at }) => kind === 'step.started' && at > stopped.at && at < reopened);
+  return isIt ? [`${id} works although its parent is stopped`] : [];
 }
 
 /** K1. */

@@ -86,7 +86,13 @@ export class Person {
   /** And its children, whom it may have left alone. */
   async restAll(api: Outlast, session: SessionId): Promise<void> {
     await this.rest(api, session);
-    for (const child of this.options.watch.kindred.ids) await this.rest(api, child);
+    const { watch, clock } = this.options;
+    for (const child of watch.kindred.ids) await this.rest(api, child);
+    // What is due to a parent nobody waits for; it may be tried again only after a while.
+    for (let look = 0; look < 100 && watch.kindred.isDue; look++) {
+      await clock.sleep(TEND_MS);
+      await watch.look();
+    }
   }
 
   /** A session that waits for a child rests only when that one has been answered. */

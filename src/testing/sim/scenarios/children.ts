@@ -28,6 +28,9 @@ const WORK: Readonly<Record<string, readonly (readonly (readonly [tool: string, 
       ['delegate', { task: 'the stamps' }],
     ],
   ],
+  // Longer than a stop waits.
+  'the wine': [[['sleep', { seconds: 60 }]], [['pay', { what: 'wine' }]]],
+  'the cellar': [[['sleep', { seconds: 3 * 3_600 }]], [['pay', { what: 'cellar' }]]],
   'the stamps': [[['book', { what: 'stamps' }]]],
 };
 
@@ -71,13 +74,13 @@ export const CHILDREN: readonly Scenario[] = [
     },
   },
   {
-    // Nobody waits for them: what comes of them comes like a message, and both are told of in the end.
+    // What comes of them comes like a message, and all are told of in the end.
     name: 'children that nobody waits for',
     hasChildren: true,
     tools: DELEGATION,
     modes: ['crash', 'again', 'freeze', 'contend', 'stop', 'pause', 'outage'],
     acts: [{ do: 'start', text: 'let them' }],
-    wanted: { 'pay: rent': 1, 'book: stamps': 1 },
+    wanted: { 'pay: rent': 1, 'book: stamps': 1, 'pay: wine': 1 },
     limits: { crashes: 30 },
     reply(request) {
       const { instructions, results } = read(request);
@@ -87,8 +90,33 @@ export const CHILDREN: readonly Scenario[] = [
         return calls(
           ['delegate', { task: 'the rent', wait: false }],
           ['delegate', { task: 'the stamps', wait: false }],
+          ['delegate', { task: 'the wine', wait: false }],
         );
       return say(report(results));
+    },
+  },
+  {
+    name: 'a stop goes down the tree',
+    isSmall: true,
+    hasChildren: true,
+    tools: DELEGATION,
+    modes: ['crash', 'again', 'freeze', 'contend', 'outage'],
+    acts: [
+      { do: 'start', text: 'the cellar, by another' },
+      { do: 'stop' },
+      { do: 'wait', ms: 5 * 3_600_000 },
+      { do: 'reopen' },
+    ],
+    wanted: {},
+    limits: { crashes: 30 },
+    sweepMs: 600_000,
+    reply(request) {
+      const { instructions, results } = read(request);
+      const [task = ''] = instructions;
+      if (task !== 'the cellar, by another') return ofChild(request, task);
+      return results.length === 0
+        ? calls(['delegate', { task: 'the cellar', wait: false }])
+        : say(report(results));
     },
   },
 ];
