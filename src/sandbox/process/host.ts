@@ -24,7 +24,7 @@ export interface HostOptions {
   readonly abilities: Processes['abilities'];
   readonly says: string;
   /** What is the same for all sessions. */
-  readonly settings: Pick<Settings, 'cage' | 'shown' | 'path' | 'python' | 'limits' | 'holdMs'>;
+  readonly settings: Pick<Settings, 'cage' | 'shown' | 'path' | 'python' | 'limits' | 'holdMs' | 'idleMs'>;
   /** Hosts that commands may reach. */
   readonly hosts: readonly string[];
   /** Whether a session is still held under this epoch, by this worker. */

@@ -19,6 +19,8 @@ export interface ProcessOptions extends Pick<HostOptions, 'isHeld' | 'report'> {
   readonly limits?: Partial<ProcessLimits>;
   /** How long commands go on when no worker renews. */
   readonly holdMs?: number;
+  /** How long a sandbox stays with nothing running and nobody asking. */
+  readonly idleMs?: number;
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -29,6 +31,8 @@ export type OpenedProcesses =
 
 /** Long enough for a server that is started again by hand, short enough for a machine that nobody comes back to. */
 const HOLD_MS = 120_000;
+/** A follow-up within it finds its sandbox; another is started within a tenth of a second. */
+const IDLE_MS = 30_000;
 
 const BARE_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
@@ -67,7 +71,7 @@ function cages(only?: ConfinementName): ReturnType<typeof detectCage> {
 
 /** With what was found. */
 export function processesIn(cage: CageSpec, python: Python | null, options: ProcessOptions): Processes {
-  const { dataDir, isHeld, report, limits, network = [], holdMs = HOLD_MS } = options;
+  const { dataDir, isHeld, report, limits, network = [], holdMs = HOLD_MS, idleMs = IDLE_MS } = options;
   allowedOf(network);
   const isConfined = cage.name !== 'none';
   const hosts = isConfined ? network : [];
@@ -81,7 +85,14 @@ export function processesIn(cage: CageSpec, python: Python | null, options: Proc
     python: python?.version ?? null,
   };
   const settings = {
-    ...{ cage, shown: isConfined ? shownOf(python) : [], path, python: python?.program ?? null, holdMs },
+    ...{
+      cage,
+      shown: isConfined ? shownOf(python) : [],
+      path,
+      python: python?.program ?? null,
+      holdMs,
+      idleMs,
+    },
     limits: { ...PROCESS_LIMITS, ...limits },
   };
   const says = saysOf(abilities, hosts);

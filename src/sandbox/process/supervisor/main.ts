@@ -30,8 +30,6 @@ import { watch } from './watch.ts';
 const settings = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as Settings;
 const { dir, limits } = settings;
 
-const IDLE_MS = 30_000;
-
 const ending = new AbortController();
 let usedAt = systemClock.monotonic();
 const cage = cageOf(settings.cage);
@@ -53,9 +51,12 @@ void endIdle();
 
 /** S4. */
 async function endIdle(): Promise<void> {
-  while (isBusy() || systemClock.monotonic() - usedAt < IDLE_MS) {
-    await systemClock.sleep(IDLE_MS / 10, ending.signal);
+  const { idleMs } = settings;
+  while (systemClock.monotonic() - usedAt < idleMs) {
+    await systemClock.sleep(idleMs / 10, ending.signal);
     if (ending.signal.aborted) return;
+    // What runs is use: the time begins anew when it ends.
+    if (isBusy()) usedAt = systemClock.monotonic();
   }
   await cells.park(true).catch(() => {});
   await end('nothing ran');

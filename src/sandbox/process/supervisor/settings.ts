@@ -27,6 +27,8 @@ export interface Settings {
   readonly epoch: number;
   /** How long it acts without a holder that renews. */
   readonly holdMs: number;
+  /** How long it stays with nothing running and nobody asking. */
+  readonly idleMs: number;
 }
 
 export const files = {
