@@ -18,7 +18,7 @@ import { leaseDriver } from './driver/leases.ts';
 import { systemClock } from './lib/clock.ts';
 import { systemEntropy } from './lib/entropy.ts';
 import { given } from './lib/given.ts';
-import { openSeal } from './lib/seal.ts';
+import { keyFor, openSeal } from './lib/seal.ts';
 import { localBell } from './loop/bell.ts';
 import type { Ports } from './loop/ports.ts';
 import { registry } from './loop/registry.ts';
@@ -99,6 +99,8 @@ export interface About {
   readonly store: string;
   /** What of processes is offered, and how they are confined. */
   readonly processes: string;
+  /** What is kept of a Python kernel that is parked; null without one. */
+  readonly parking: string | null;
 }
 
 const LEASE_MS = 15_000;
@@ -114,14 +116,15 @@ export async function createOutlast(
   const model = modelOf(options.model, env);
   const own = dataDir ? await pricesIn(join(dataDir, 'prices.json')) : {};
   const prices = knownPrices({ ...own, ...checkPrices(options.prices ?? {}, 'createOutlast') });
-  const sealer = openSeal(dataDir ? await sealKey(dataDir, env) : randomSealKey());
+  const key = dataDir ? await sealKey(dataDir, env) : randomSealKey();
+  const sealer = openSeal(key);
   const shelf = dataDir ? directoryShelf(join(dataDir, 'engines')) : memoryShelf();
   const sandbox = quickjsSandbox({ mode: 'thread', shelf });
   const store = options.store ?? (dataDir ? await openStore(dataDir, report) : memoryStore(clock));
   const workspaces = dataDir
     ? directoryWorkspaces(join(dataDir, 'workspaces'))
     : directoryWorkspaces(mkdtempSync(join(tmpdir(), 'outlast-')), { isPassing: true });
-  const opened = await processesOf(options, store, report);
+  const opened = await processesOf(options, store, key, report);
   const processes = opened.offered ? opened.processes : undefined;
   const ports: Ports = {
     store,
@@ -151,6 +154,7 @@ export async function createOutlast(
     dataDir: dataDir ?? null,
     store: options.store ? 'given' : dataDir ? 'sqlite' : 'memory',
     processes: opened.offered ? opened.processes.says : opened.says,
+    parking: opened.offered ? opened.parking : null,
   };
   const driver = leaseDriver({ store, clock, report });
   return {
@@ -169,6 +173,7 @@ const kernelOf = (processes: Processes): readonly Tool[] =>
 async function processesOf(
   { dataDir, processes, env }: OutlastOptions,
   store: Store,
+  key: Uint8Array,
   report: ProcessOptions['report'],
 ): Promise<OpenedProcesses> {
   if (processes === false) return { offered: false, says: 'shell: not wanted' };
@@ -178,7 +183,12 @@ async function processesOf(
     return row?.epoch === epoch;
   };
   return openProcesses({
-    ...{ dataDir: resolve(dataDir), isHeld, report },
+    ...{
+      dataDir: resolve(dataDir),
+      isHeld,
+      imageKey: (session) => keyFor(key, `kernel of ${session}`),
+      report,
+    },
     ...given({ confinement: processes === 'unconfined' ? ('none' as const) : undefined, env }),
     ...(typeof processes === 'object' ? processes : {}),
   });

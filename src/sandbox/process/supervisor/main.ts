@@ -112,7 +112,7 @@ async function answer(socket: Socket, asked: Asked): Promise<void> {
   if (!holder.admit(epoch)) {
     return say({ id, ok: false, code: 'old', message: 'another worker holds this session' });
   }
-  if (asked.op !== 'renew') usedAt = systemClock.monotonic();
+  if (asked.op !== 'renew' && asked.op !== 'trust') usedAt = systemClock.monotonic();
   try {
     say({ id, ok: true, answer: await perform(asked) });
     if (asked.op === 'end') await end('the session was stopped');
@@ -124,6 +124,9 @@ async function answer(socket: Socket, asked: Asked): Promise<void> {
 async function perform(asked: Request): Promise<Answers[Request['op']]> {
   switch (asked.op) {
     case 'renew':
+      return null;
+    case 'trust':
+      cells.trust(Buffer.from(asked.key, 'base64'));
       return null;
     case 'run':
       return jobs.run(asked.command);
