@@ -21,7 +21,7 @@ import type { Environments } from './hands/port.ts';
 import { systemClock } from './lib/clock.ts';
 import { systemEntropy } from './lib/entropy.ts';
 import { given } from './lib/given.ts';
-import { openSeal } from './lib/seal.ts';
+import { keyFor, openSeal } from './lib/seal.ts';
 import { localBell } from './loop/bell.ts';
 import type { Ports } from './loop/ports.ts';
 import { registry } from './loop/registry.ts';
@@ -111,6 +111,8 @@ export interface About {
   readonly store: string;
   /** What of processes is offered, and how they are confined. */
   readonly processes: string;
+  /** What is kept of a Python kernel that is parked; null without one. */
+  readonly parking: string | null;
 }
 
 const LEASE_MS = 15_000;
@@ -126,11 +128,12 @@ export async function createOutlast(
   const model = modelOf(options.model, env);
   const own = dataDir ? await pricesIn(join(dataDir, 'prices.json')) : {};
   const prices = knownPrices({ ...own, ...checkPrices(options.prices ?? {}, 'createOutlast') });
-  const sealer = openSeal(dataDir ? await sealKey(dataDir, env) : randomSealKey());
+  const key = dataDir ? await sealKey(dataDir, env) : randomSealKey();
+  const sealer = openSeal(key);
   const shelf = dataDir ? directoryShelf(join(dataDir, 'engines')) : memoryShelf();
   const sandbox = quickjsSandbox({ mode: 'thread', shelf });
   const store = options.store ?? (dataDir ? await openStore(dataDir, report) : memoryStore(clock));
-  const { workspaces, opened } = await placeOf(options, store, report);
+  const { workspaces, opened } = await placeOf(options, store, key, report);
   const processes = opened.offered ? opened.processes : undefined;
   const ports: Ports = {
     store,
@@ -161,6 +164,7 @@ export async function createOutlast(
     dataDir: dataDir ?? null,
     store: options.store ? 'given' : dataDir ? 'sqlite' : 'memory',
     processes: opened.offered ? opened.processes.says : opened.says,
+    parking: opened.offered ? opened.parking : null,
   };
   const driver = leaseDriver({ store, clock, report });
   return {
@@ -179,13 +183,15 @@ const kernelOf = (processes: Processes): readonly Tool[] =>
 async function placeOf(
   options: OutlastOptions,
   store: Store,
+  key: Uint8Array,
   report: ProcessOptions['report'],
 ): Promise<{ readonly workspaces: Workspaces; readonly opened: OpenedProcesses }> {
   const { dataDir, hands } = options;
   const here = dataDir
     ? directoryWorkspaces(join(dataDir, 'workspaces'))
     : directoryWorkspaces(mkdtempSync(join(tmpdir(), 'outlast-')), { isPassing: true });
-  if (hands === undefined) return { workspaces: here, opened: await processesOf(options, store, report) };
+  if (hands === undefined)
+    return { workspaces: here, opened: await processesOf(options, store, key, report) };
   const remembered = dataDir ? join(dataDir, 'hands.json') : null;
   const there = await openHands({ hands, remembered, here, isHeld: heldIn(store), report });
   const isWanted = options.processes !== false;
@@ -208,12 +214,18 @@ const heldIn =
 async function processesOf(
   { dataDir, processes, env }: OutlastOptions,
   store: Store,
+  key: Uint8Array,
   report: ProcessOptions['report'],
 ): Promise<OpenedProcesses> {
   if (processes === false) return { offered: false, says: NOT_WANTED };
   if (dataDir === undefined) return { offered: false, says: 'shell: not offered without a data folder' };
   return openProcesses({
-    ...{ dataDir: resolve(dataDir), isHeld: heldIn(store), report },
+    ...{
+      dataDir: resolve(dataDir),
+      isHeld: heldIn(store),
+      imageKey: (session) => keyFor(key, `kernel of ${session}`),
+      report,
+    },
     ...given({ confinement: processes === 'unconfined' ? ('none' as const) : undefined, env }),
     ...(typeof processes === 'object' ? processes : {}),
   });

@@ -26,6 +26,7 @@ export function welcome({ url, about, samples }: Welcome, paint: Paint): readonl
     `  ${dim('data   ')} ${about.dataDir ?? 'in memory'} ${dim(`(${about.store})`)}`,
     `  ${dim('model  ')} ${model}`,
     `  ${dim('sandbox')} ${about.processes}`,
+    ...(about.parking === null ? [] : [`  ${dim('parking')} ${about.parking}`]),
     `  ${dim('samples')} billing ${samples.billing.url}, mailing ${samples.mailing.url}`,
     '',
     'Try next, in another terminal:',

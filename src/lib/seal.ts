@@ -8,7 +8,7 @@
  * Layout: version (1) · key id (8) · nonce (12) · ciphertext (as long as the bytes) · tag (16).
  */
 
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
 
 export const KEY_BYTES = 32;
 /** How much longer a box is than what is in it. */
@@ -95,6 +95,10 @@ export function openSeal(
     },
   };
 }
+
+/** A key of its own for one thing, which tells nothing of the key that it comes from. */
+export const keyFor = (key: Uint8Array, about: string): Uint8Array =>
+  plain(createHmac('sha256', key).update(about).digest());
 
 /** The same bytes, not copied, as what the ports speak of. */
 function plain({ buffer, byteOffset, length }: Buffer): Uint8Array {

@@ -468,6 +468,7 @@ export const health = z.object({
   data: z.string().nullable(),
   store: z.string().nullable(),
   model: z.object({ name: z.string(), scripted: z.boolean() }).nullable(),
+  parking: z.string().nullable().describe('What is kept of a Python kernel that is parked.'),
 });
 
 export const errorAnswer = z.object({

@@ -445,6 +445,7 @@ describe('what it says about itself', () => {
       data: null,
       store: 'memory',
       model: { name: 'test/parrot', scripted: true },
+      parking: null,
     });
   });
 

@@ -2,17 +2,28 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createOutlast } from '../../src/compose.ts';
 import type { Event } from '../../src/core/event.ts';
 import type { ModelRequest } from '../../src/core/message.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import type { Model, ModelReply } from '../../src/models/port.ts';
 import { detectCage } from '../../src/sandbox/process/confine/detect.ts';
+import { processesIn } from '../../src/sandbox/process/open.ts';
 import { findPython } from '../../src/sandbox/process/python.ts';
-import { alive, unique, until } from '../../src/sandbox/process/suite-kit.ts';
+import { alive, command, unique, until } from '../../src/sandbox/process/suite-kit.ts';
 import { calls, say } from '../../src/testing/harness.ts';
 import { instructions, present, results } from './kit.ts';
 
@@ -216,6 +227,56 @@ describe.skipIf(missing !== null)(`with a confinement${missing === null ? '' : `
       evidence: 'queried',
     });
     await h.outlast.stop(id);
+  });
+
+  /** Sandboxes of several sessions that nobody asks for anything any more, with an idle limit of so long. */
+  const abandoned = (idleMs: number) => {
+    if (!detected.found) throw new Error('it is skipped');
+    const dataDir = mkdtempSync(join(tmpdir(), 'outlast-faults-'));
+    folders.push(dataDir);
+    const options = { dataDir, idleMs, isHeld: async () => true, report: () => {} };
+    const processes = processesIn(detected.spec, null, options);
+    const open = (session: string) => {
+      const workspace = join(dataDir, session);
+      mkdirSync(workspace, { recursive: true });
+      return processes.open(session, 1, workspace);
+    };
+    const run = async (session: string, text: string) =>
+      (await (await open(session)).run(command(text), new AbortController().signal)).output.head;
+    const isGone = (session: string) =>
+      supervisorsOf(session).length === 0 && !existsSync(join(dataDir, 'run', session, 'socket'));
+    return { dataDir, processes, run, isGone };
+  };
+
+  it('B019 sandboxes that nobody asks for anything end by themselves, and a follow-up wakes each', async () => {
+    const { processes, run, isGone } = abandoned(200);
+    const ids = [1, 2, 3, 4].map((n) => `s-b019-${process.pid}-${n}`);
+    await Promise.all(ids.map((id) => run(id, `echo ${id} > /tmp/mine`)));
+    await until(() => ids.every(isGone), 'no process of them is left');
+    for (const id of ids) expect(await run(id, 'cat /tmp/mine')).toBe(`${id}\n`);
+    await until(() => ids.every(isGone), 'they end again');
+    await processes.close();
+  });
+
+  it('B037 a job in the background keeps its sandbox, and the idle time begins when it ends', async () => {
+    const idleMs = 400;
+    const { dataDir, processes, run, isGone } = abandoned(idleMs);
+    const [busy, idle] = [`s-b037-${process.pid}-busy`, `s-b037-${process.pid}-idle`];
+    const job = 'until [ -e go ]; do sleep 0.01; done; touch ended';
+    expect(await run(busy, `(${job}) & echo started`)).toBe('started\n');
+    // Others come and go after it: each takes the idle time, and they are asked nothing in it.
+    for (let n = 0; n < 3; n++) {
+      await run(`${idle}${n}`, 'true');
+      await until(() => isGone(`${idle}${n}`), 'one that came later is gone');
+    }
+    expect(supervisorsOf(busy)).toHaveLength(1);
+    expect(existsSync(join(dataDir, busy, 'ended'))).toBe(false);
+    writeFileSync(join(dataDir, busy, 'go'), '');
+    await until(() => isGone(busy), 'nothing runs any more');
+    const endedAt = statSync(join(dataDir, busy, 'ended')).mtimeMs;
+    // It looks ten times in that while; without its beginning anew, the first look would have been the last.
+    expect(systemClock.now() - endedAt).toBeGreaterThan(idleMs / 2);
+    await processes.close();
   });
 
   const python = (code: string) => `python ${JSON.stringify({ code })}`;

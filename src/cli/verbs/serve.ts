@@ -43,7 +43,14 @@ export const run: Verb = async ({ options, terminal }) => {
   if (typeof server === 'number') return EXIT.failed;
   const { url, about, samples, dataDir } = server;
   for (const line of welcome({ url, about, samples }, terminal.paint)) terminal.say(line);
-  terminal.result({ ready: true, url, pid: process.pid, data: dataDir, model: about.model });
+  terminal.result({
+    ready: true,
+    url,
+    pid: process.pid,
+    data: dataDir,
+    model: about.model,
+    parking: about.parking,
+  });
   const reason = await told;
   terminal.say(terminal.paint.dim(`ending (${reason}) …`));
   const isClean = await Promise.race([server.close(), systemClock.sleep(END_BOUND_MS)]);

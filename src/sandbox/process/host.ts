@@ -24,11 +24,16 @@ export interface HostOptions {
   readonly abilities: Processes['abilities'];
   readonly says: string;
   /** What is the same for all sessions. */
-  readonly settings: Pick<Settings, 'cage' | 'shown' | 'path' | 'python' | 'limits' | 'holdMs'>;
+  readonly settings: Pick<
+    Settings,
+    'cage' | 'shown' | 'path' | 'python' | 'limits' | 'holdMs' | 'idleMs' | 'criu'
+  >;
   /** Hosts that commands may reach. */
   readonly hosts: readonly string[];
   /** Whether a session is still held under this epoch, by this worker. */
   readonly isHeld: (session: string, epoch: number) => Promise<boolean>;
+  /** Of the images of whole kernels of a session; without one, none are made. */
+  readonly imageKey?: (session: string) => Uint8Array;
   readonly report: (line: string, cause?: unknown) => void;
 }
 
@@ -161,6 +166,12 @@ export class ProcessHost implements Processes {
 
   private keep(session: string, attached: Attached): Attached {
     this.attached.set(session, attached);
+    const { imageKey, settings } = this.options;
+    if (settings.criu !== null && imageKey) {
+      // Before whatever is asked next: the order of a connection is kept.
+      const key = Buffer.from(imageKey(session)).toString('base64');
+      attached.connection.ask(attached.epoch, { op: 'trust', key }).catch(() => {});
+    }
     return attached;
   }
 

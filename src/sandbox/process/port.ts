@@ -19,6 +19,8 @@ export interface Abilities {
   readonly pty: boolean;
   /** Version of the Python that was found; null without one. */
   readonly python: string | null;
+  /** What keeps the whole kernel when it is parked, `criu 4.2`; else its values are kept. */
+  readonly keepsWhole?: string | null;
 }
 
 /** Bounds of one session's tree; each says what happens when it is reached. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll } from 'vitest';
 import { detectCage } from './confine/detect.ts';
+import { findKeeper, parkingOf } from './image/detect.ts';
 import { hasProgram } from './limits.ts';
 import { processesIn } from './open.ts';
 import { findPython } from './python.ts';
@@ -23,12 +24,23 @@ const OPEN = {
 
 const best = await detectCage();
 
-for (const confinement of ['bubblewrap', 'namespaces', 'none'] as const) {
+const keeper = await findKeeper();
+
+const noKeeper = keeper.criu ? null : parkingOf(keeper, 'bubblewrap');
+
+const adapters = [
+  ['bubblewrap', false],
+  ['bubblewrap', true],
+  ['namespaces', false],
+  ['none', false],
+] as const;
+
+for (const [confinement, isWhole] of adapters) {
   const detected = await detectCage(confinement);
   const isBest = best.found ? best.spec.name === confinement : confinement === 'none';
   processSuite({
-    name: confinement,
-    missing: detected.found ? null : detected.why.join('; '),
+    name: isWhole ? `${confinement}, kernels parked whole` : confinement,
+    missing: detected.found ? (isWhole ? noKeeper : null) : detected.why.join('; '),
     skips: {
       ...(confinement === 'none' ? OPEN : {}),
       ...(hasProgram('script') ? {} : { pty: 'script of util-linux is not here' }),
@@ -41,8 +53,15 @@ for (const confinement of ['bubblewrap', 'namespaces', 'none'] as const) {
       mkdirSync(workspace);
       if (!detected.found) throw new Error('it is skipped');
       const { spec } = detected;
+      const isHeld = async () => true;
+      const imageKey = () => new Uint8Array(32).fill(1);
       const worker = () =>
-        processesIn(spec, python, { dataDir, limits, isHeld: async () => true, report: () => {} });
+        processesIn(
+          spec,
+          python,
+          { dataDir, limits, isHeld, imageKey, report: () => {} },
+          isWhole ? keeper : undefined,
+        );
       const processes = worker();
       return {
         processes,

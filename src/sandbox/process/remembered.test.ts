@@ -10,7 +10,11 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-const FOUND: Found = { cage: { name: 'namespaces', program: 'unshare', more: [] }, python: null };
+const FOUND: Found = {
+  cage: { name: 'namespaces', program: 'unshare', more: [] },
+  python: null,
+  keeper: { criu: null, why: null },
+};
 const isFound = (found: Found | null): found is Found => found !== null;
 
 async function looked(env: Record<string, string>, finds: Found | null = FOUND) {

@@ -1,5 +1,5 @@
 /**
- * What was found on this machine, kept in the data folder: to try the walls and to ask each Python takes a second of a
+ * What was found on this machine, kept in the data folder: to try the walls and to ask each Python and CRIU takes a second of a
  * loaded machine, and a server that is started again after a crash has sessions that wait for it.
  *
  * R1  It holds for one boot, one user and one set of programs; anything else is found anew.
@@ -10,11 +10,13 @@ import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path';
 import { isRecord } from '../../lib/json.ts';
 import type { CageSpec } from './confine/detect.ts';
+import type { Keeper } from './image/detect.ts';
 import type { Python } from './python.ts';
 
 export interface Found {
   readonly cage: CageSpec;
   readonly python: Python | null;
+  readonly keeper: Keeper;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -39,12 +41,20 @@ function machineOf(env: Env): string | null {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     const folders = (env.PATH ?? '').split(':').filter((folder) => folder !== '');
-    const programs = ['bwrap', 'unshare', 'setpriv', 'python3'].map((name) => {
+    const programs = ['bwrap', 'unshare', 'setpriv', 'python3', 'criu', 'runsc'].map((name) => {
       const at = folders.map((folder) => join(folder, name)).find((path) => stamp(path) !== null);
       return at === undefined ? name : `${at} ${stamp(at)}`;
     });
     const user = process.getuid?.() ?? -1;
-    return JSON.stringify([boot, user, process.version, env.PATH, env.OUTLAST_PYTHON, ...programs]);
+    return JSON.stringify([
+      boot,
+      user,
+      process.version,
+      env.PATH,
+      env.OUTLAST_PYTHON,
+      env.OUTLAST_CRIU,
+      ...programs,
+    ]);
   } catch {
     return null;
   }

@@ -11,9 +11,20 @@ const SHM_BYTES = 64 * 2 ** 20;
 export const bubblewrap = (bwrap: string, more: readonly string[]): Cage => ({
   name: 'bubblewrap',
   outer,
-  inner: ({ argv, cwd, pty }: Inmate, room: Room) => [
-    ...[bwrap, '--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
-    ...[...more, '--uid', `${NOBODY}`, '--gid', `${NOBODY}`, '--hostname', 'outlast', '--cap-drop', 'ALL'],
+  inner: ({ argv, cwd, pty, userns }: Inmate, room: Room) => [
+    ...[bwrap, ...(userns === undefined ? ['--unshare-user'] : ['--as-pid-1', '--userns', `${userns}`])],
+    ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+    ...[
+      ...(userns === undefined ? more : more.filter((one) => one !== '--disable-userns')),
+      '--uid',
+      `${NOBODY}`,
+      '--gid',
+      `${NOBODY}`,
+      '--hostname',
+      'outlast',
+      '--cap-drop',
+      'ALL',
+    ],
     // A terminal of its own needs no other session: what could be typed into it is its own.
     ...(pty ? [] : ['--new-session']),
     ...room.shown.flatMap(mount),

@@ -32,6 +32,11 @@ export interface Inmate {
   readonly cwd: string;
   /** Whether it gets a terminal of its own, and so keeps the session of that. */
   readonly pty: boolean;
+  /**
+   * A descriptor of a user namespace in which to put it, as the first process of its own: so all of it can be frozen. Only
+   * bubblewrap can.
+   */
+  readonly userns?: number;
 }
 
 export interface Cage {

@@ -6,6 +6,8 @@ run in the main thread, where signals arrive. What cells print goes to the usual
 K1  A name belongs to the cell that last bound it; the code of each cell is kept, so that what is lost can be made again.
 K2  A checkpoint holds the values that pickle, in one graph, and definitions and imports as their source. What it cannot
     hold is named with the reason.
+K3  Before its whole process is frozen it lets go of all that leads outside; when it goes on, here or in another sandbox, it
+    looks for its supervisor at the door.
 """
 
 import ast
@@ -19,14 +21,17 @@ import os
 import pickle
 import queue
 import signal
+import socket
 import sys
 import threading
+import time
 import traceback
 import types
 
 HERE = os.getcwd()
 PLOTS = os.path.join(HERE, "plots")
 CONTROL = os.fdopen(5, "r+b", buffering=0)
+DOOR = "/run/outlast/door/socket"
 REPR_CHARS = 10_000
 TABLE_ROWS = 20
 TABLE_COLUMNS = 20
@@ -48,6 +53,7 @@ todo = queue.Queue()
 running = threading.Event()
 interrupted = set()
 say_lock = threading.Lock()
+leaving, away, back = threading.Event(), threading.Event(), threading.Event()
 
 
 def say(message):
@@ -61,6 +67,10 @@ def listen():
     left = b""
     while True:
         data = CONTROL.read(1 << 16)
+        if not data and leaving.is_set():
+            come_back()
+            left = b""
+            continue
         if not data:
             os._exit(0)
         *lines, left = (left + data).split(b"\n")
@@ -72,6 +82,63 @@ def listen():
                     signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
             else:
                 todo.put(asked)
+
+
+# ── frozen and back ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def held_open(fd):
+    try:
+        os.fstat(fd)
+        return True
+    except OSError:
+        return False
+
+
+# What the walls have left open besides the pipes of this file.
+walls = [fd for fd in (3, 4, 6) if held_open(fd)]
+
+
+def freeze(asked):
+    back.clear()
+    leaving.set()
+    return {"ok": True}
+
+
+def go_away():
+    """In the main thread, after the answer. The other thread lets go of the control pipe, and comes back."""
+    flush()
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(null, fd)
+    os.close(null)
+    while walls:
+        os.close(walls.pop())
+    away.set()
+    back.wait()
+
+
+def come_back():
+    away.wait()
+    os.close(5)
+    while True:
+        try:
+            control = socket.socket(socket.AF_UNIX)
+            control.connect(DOOR)
+            output = socket.socket(socket.AF_UNIX)
+            output.connect(DOOR)
+            break
+        except OSError:
+            time.sleep(0.05)
+    os.dup2(control.fileno(), 5, inheritable=False)
+    for fd in (1, 2):
+        os.dup2(output.fileno(), fd)
+    control.close()
+    output.close()
+    leaving.clear()
+    away.clear()
+    say({"ready": True})
+    back.set()
 
 
 def run(asked):
@@ -317,7 +384,7 @@ def restore(asked):
 
 # ── ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-DO = {"run": run, "checkpoint": checkpoint, "restore": restore}
+DO = {"run": run, "checkpoint": checkpoint, "restore": restore, "freeze": freeze}
 
 
 def serve():
@@ -332,6 +399,8 @@ def serve():
         try:
             asked = todo.get()
             say({"id": asked["id"], **DO[asked["op"]](asked)})
+            if leaving.is_set():
+                go_away()
         except KeyboardInterrupt:
             pass  # It came when the cell had ended already.
 

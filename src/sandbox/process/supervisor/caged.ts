@@ -6,7 +6,7 @@
  * G2  `kill` ends them all; `gone` tells when.
  */
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { systemClock } from '../../../lib/clock.ts';
 import { isRecord, parseJson } from '../../../lib/json.ts';
@@ -16,8 +16,10 @@ import type { Held } from '../limits.ts';
 import { killMarked, MARK } from './marked.ts';
 
 export interface Caged {
-  /** Pid of the process that holds the others, as the supervisor sees it. */
+  /** Pid of what put up the walls, as the supervisor sees it. */
   readonly pid: number | null;
+  /** Pid of the first process behind them; null when there is none. */
+  readonly first: Promise<number | null>;
   readonly stdin: Writable | null;
   /** What it says on both of its outputs. */
   readonly output: Readable;
@@ -33,20 +35,27 @@ export interface Start {
   readonly inmate: Inmate;
   readonly hasInput: boolean;
   readonly pipes?: number;
+  /** A descriptor that it gets behind its pipes. */
+  readonly userns?: number;
   /** Unique in the session. */
   readonly mark: string;
 }
 
 const AGAIN_MS = 5;
+const FIRST_PIPE = 5;
 
 export function startCaged(cage: Cage, held: Held, room: Room, start: Start): Caged {
-  const { inmate, hasInput, pipes = 0, mark } = start;
+  const { inmate, hasInput, pipes = 0, mark, userns } = start;
   const marked = cage.name === 'none' ? { ...room, env: { ...room.env, [MARK]: mark } } : room;
   // Both outputs in one pipe: what was said first stands first.
-  const joined = { ...inmate, argv: ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh', ...inmate.argv] };
+  const within = userns === undefined ? {} : { userns: FIRST_PIPE + pipes };
+  const joined = { ...inmate, ...within, argv: ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh', ...inmate.argv] };
   const [program = '', ...args] = held.wrap(cage.inner(joined, marked));
   const child = spawn(program, args, {
-    stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe', 'pipe', 'pipe', ...Array(pipes).fill('pipe')],
+    stdio: [
+      ...[hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe', 'pipe', 'pipe', ...Array(pipes).fill('pipe')],
+      ...(userns === undefined ? [] : [userns]),
+    ] as StdioOptions,
     env: { PATH: process.env.PATH ?? '' },
   });
   const output = child.stdout as Readable;
@@ -57,9 +66,10 @@ export function startCaged(cage: Cage, held: Held, room: Room, start: Start): Ca
   const gone = goneOf(child, status.init);
   return {
     pid: child.pid ?? null,
+    first: status.init,
     stdin: child.stdin,
     output,
-    pipes: child.stdio.slice(5) as (Readable & Writable)[],
+    pipes: child.stdio.slice(FIRST_PIPE, FIRST_PIPE + pipes) as (Readable & Writable)[],
     ended,
     gone,
     kill() {

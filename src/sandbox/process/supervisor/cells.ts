@@ -12,7 +12,7 @@ import type { Settings } from './settings.ts';
 import { Spool } from './spool.ts';
 
 type Place = Omit<Settings, 'cage' | 'python'> &
-  Omit<KernelPlace, 'python'> & { readonly python: string | null };
+  Omit<KernelPlace, 'python' | 'image'> & { readonly python: string | null };
 
 export class Cells {
   private readonly jobs: Jobs;
@@ -22,9 +22,10 @@ export class Cells {
   private readonly asked = new Map<string, Promise<CellReport>>();
 
   constructor(place: Place, jobs: Jobs) {
-    const { python, dir, limits } = place;
+    const { python, dir, limits, criu } = place;
+    const image = criu === null ? null : { ...place, criu, memoryMb: limits.memoryMb };
     this.jobs = jobs;
-    this.kernel = python === null ? null : new Kernel({ ...place, python });
+    this.kernel = python === null ? null : new Kernel({ ...place, python, image });
     this.results = join(dir, 'cells');
     this.mostBytes = limits.outputMb * 2 ** 20;
     mkdirSync(this.results, { recursive: true, mode: 0o700 });
@@ -54,6 +55,10 @@ export class Cells {
 
   async objects(): Promise<KernelObjects | null> {
     return (await this.kernel?.objects()) ?? null;
+  }
+
+  trust(key: Uint8Array): void {
+    this.kernel?.trust(key);
   }
 
   callOff(reference: string): void {

@@ -7,16 +7,22 @@
  *     list, and is not run.
  * K3  A kernel is ended only with its values on the disk (`park`), on order, or by its limits. Another one is another
  *     generation.
+ * K4  Where its whole process can be kept, parking keeps that, with its values beside it: when it cannot be brought back,
+ *     they are, and what they lack is lost and told with the reason.
  */
 
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../../lib/clock.ts';
+import { openSeal, type Sealer } from '../../../lib/seal.ts';
 import { type Cage, type Room, SCRATCH } from '../confine/cage.ts';
 import type { Held } from '../limits.ts';
 import type { Cell, CellResult, Ending, KernelObjects, LiveName, LostName, Parked } from '../port.ts';
-import { type Dialogue, type KernelAnswer, openDialogue } from './dialogue.ts';
+import { type Dialogue, dialogueOf, type KernelAnswer, openDialogue, roomOfKernel } from './dialogue.ts';
+import { backThrough } from './door.ts';
+import { discard, freeze, type ImagePlace, thaw } from './image.ts';
 import { drained, type Spool } from './spool.ts';
+import { forbidMore } from './userns.ts';
 
 /** An interrupt that is not heard within this is followed by the end of the kernel. */
 const HEED_MS = 2_000;
@@ -29,6 +35,8 @@ interface Notes {
   readonly codes: Readonly<Record<string, string>>;
   /** Whether its values stand in `values`, and nothing has changed them since. */
   readonly isParked: boolean;
+  /** Of a kernel whose whole process stands in an image: what is lost when only its values can be brought back. */
+  readonly image?: { readonly unsaved: readonly LostName[] } | null;
   /** What is lost and nobody was told of yet. */
   readonly untold: readonly LostName[];
 }
@@ -43,6 +51,8 @@ export interface KernelPlace {
   readonly cage: Cage;
   readonly held: Held;
   readonly room: Room;
+  /** Where whole processes can be kept (K4). */
+  readonly image: ImagePlace | null;
 }
 
 export interface Ran {
@@ -57,11 +67,17 @@ export class Kernel {
   /** One cell at a time, in the order in which they came. */
   private turn: Promise<unknown> = Promise.resolve();
   private readonly off = new Set<string>();
+  /** Of the images; a worker brings it, and it stands nowhere here. */
+  private sealer: Sealer | null = null;
   private current: { readonly reference: string; cut(cause: Ending): void } | null = null;
 
   constructor(place: KernelPlace) {
     this.place = place;
     this.notes = readNotes(place.dir);
+  }
+
+  trust(key: Uint8Array): void {
+    this.sealer = openSeal(key);
   }
 
   /** Whether there is anything in memory that its end would take. */
@@ -185,9 +201,65 @@ export class Kernel {
     } else if (!this.notes.isParked) {
       this.loseAll(WITH_SANDBOX);
     }
+    if (await this.thawed()) {
+      this.dialogue?.speakInto(spool);
+      return [];
+    }
     this.dialogue = await openDialogue(this.place, START_MS, spool);
     this.note({ generation: this.notes.generation + 1 });
     return this.notes.isParked ? this.restore(this.dialogue) : [];
+  }
+
+  /** K4. Brought back whole, it is the same kernel, and nothing is to be told. */
+  private async thawed(): Promise<boolean> {
+    const { notes, sealer } = this;
+    const { image, dir } = this.place;
+    if (!notes.isParked || !notes.image) return false;
+    try {
+      if (!image || !sealer) throw new Error('nothing here can read its image');
+      const [pid, back] = await Promise.all([
+        thaw({ ...image, room: roomOfKernel(this.place) }, sealer),
+        backThrough(dir, START_MS),
+      ]);
+      if (back === null) throw new Error('it did not come back');
+      forbidMore(pid);
+      this.dialogue = await dialogueOf(pid, back, START_MS);
+      this.note({ isParked: false, image: null });
+      return true;
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      console.error(`the kernel was not brought back whole: ${why}`);
+      const lost = notes.image.unsaved.map((one) => ({
+        ...one,
+        why: `${one.why}; and its process could not be brought back whole: ${why}`,
+      }));
+      const gone = new Set(lost.map(({ name }) => name));
+      const live = notes.live.filter(({ name }) => !gone.has(name));
+      this.note({ live, image: null, untold: [...notes.untold, ...lost] });
+      return false;
+    } finally {
+      discard(dir);
+    }
+  }
+
+  /** K4. True when all of it is in an image; else it goes on, or has ended. */
+  private async frozen(dialogue: Dialogue): Promise<boolean> {
+    const { sealer } = this;
+    const { image, dir } = this.place;
+    if (!image || !sealer) return false;
+    try {
+      if (!(await dialogue.letGo())) return false;
+      await freeze(image, (await dialogue.first) ?? 0, sealer);
+      await dialogue.end();
+      return true;
+    } catch (error) {
+      console.error(`the kernel was not frozen: ${error instanceof Error ? error.message : error}`);
+      discard(dir);
+      const back = await backThrough(dir, START_MS);
+      if (back === null) await dialogue.end();
+      else this.dialogue = await dialogue.again(back);
+      return false;
+    }
   }
 
   private async restore(dialogue: Dialogue): Promise<readonly string[]> {
@@ -212,9 +284,15 @@ export class Kernel {
     const unsaved = this.notes.live
       .filter(({ name }) => all !== null || reasons.has(name))
       .map((one) => this.lost(one, all ?? reasons.get(one.name) ?? ''));
-    if (unsaved.length > 0 && !mayLose) return { status: 'kept', unsaved };
+    const kept = this.notes.live.map(({ name }) => name);
+    if (await this.frozen(dialogue)) {
+      this.dialogue = null;
+      this.note({ isParked: true, image: { unsaved } });
+      return { status: 'parked', kept };
+    }
+    if (this.dialogue?.isAlive && unsaved.length > 0 && !mayLose) return { status: 'kept', unsaved };
+    await this.dialogue?.end();
     this.dialogue = null;
-    await dialogue.end();
     const gone = new Set(unsaved.map(({ name }) => name));
     this.note({
       isParked: all === null,

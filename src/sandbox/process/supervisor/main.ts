@@ -30,8 +30,6 @@ import { watch } from './watch.ts';
 const settings = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as Settings;
 const { dir, limits } = settings;
 
-const IDLE_MS = 30_000;
-
 const ending = new AbortController();
 let usedAt = systemClock.monotonic();
 const cage = cageOf(settings.cage);
@@ -53,9 +51,12 @@ void endIdle();
 
 /** S4. */
 async function endIdle(): Promise<void> {
-  while (isBusy() || systemClock.monotonic() - usedAt < IDLE_MS) {
-    await systemClock.sleep(IDLE_MS / 10, ending.signal);
+  const { idleMs } = settings;
+  while (systemClock.monotonic() - usedAt < idleMs) {
+    await systemClock.sleep(idleMs / 10, ending.signal);
     if (ending.signal.aborted) return;
+    // What runs is use: the time begins anew when it ends.
+    if (isBusy()) usedAt = systemClock.monotonic();
   }
   await cells.park(true).catch(() => {});
   await end('nothing ran');
@@ -111,7 +112,7 @@ async function answer(socket: Socket, asked: Asked): Promise<void> {
   if (!holder.admit(epoch)) {
     return say({ id, ok: false, code: 'old', message: 'another worker holds this session' });
   }
-  if (asked.op !== 'renew') usedAt = systemClock.monotonic();
+  if (asked.op !== 'renew' && asked.op !== 'trust') usedAt = systemClock.monotonic();
   try {
     say({ id, ok: true, answer: await perform(asked) });
     if (asked.op === 'end') await end('the session was stopped');
@@ -123,6 +124,9 @@ async function answer(socket: Socket, asked: Asked): Promise<void> {
 async function perform(asked: Request): Promise<Answers[Request['op']]> {
   switch (asked.op) {
     case 'renew':
+      return null;
+    case 'trust':
+      cells.trust(Buffer.from(asked.key, 'base64'));
       return null;
     case 'run':
       return jobs.run(asked.command);

@@ -8,6 +8,8 @@ import type { Cell, CellReport, Command, Found, KernelObjects, Parked, Report } 
 export type Request =
   /** Here is the holder of this epoch, and it renews. */
   | { readonly op: 'renew' }
+  /** The key of what is kept of this session, in base64; it is kept in memory. */
+  | { readonly op: 'trust'; readonly key: string }
   | { readonly op: 'run'; readonly command: Command }
   | { readonly op: 'cell'; readonly cell: Cell }
   | { readonly op: 'objects' }
@@ -23,6 +25,7 @@ export type Request =
 
 export interface Answers {
   readonly renew: null;
+  readonly trust: null;
   readonly run: Report;
   readonly cell: CellReport;
   readonly objects: KernelObjects | null;

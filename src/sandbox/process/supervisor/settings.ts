@@ -14,6 +14,8 @@ export interface Settings {
   readonly shown: readonly Shown[];
   /** The Python of the kernel; null without one. */
   readonly python: string | null;
+  /** What keeps its whole process when it is parked; null where only values are. */
+  readonly criu: string | null;
   /** Folders with programs, for `PATH`. */
   readonly path: string;
   /** Hosts that may be reached, as people write them, and the sockets of the way out; null without any. */
@@ -27,6 +29,8 @@ export interface Settings {
   readonly epoch: number;
   /** How long it acts without a holder that renews. */
   readonly holdMs: number;
+  /** How long it stays with nothing running and nobody asking. */
+  readonly idleMs: number;
 }
 
 export const files = {
