@@ -8,7 +8,7 @@ import { detectCage } from '../sandbox/process/confine/detect.ts';
 import { hasProgram } from '../sandbox/process/limits.ts';
 import type { ProcessLimits } from '../sandbox/process/port.ts';
 import { findPython } from '../sandbox/process/python.ts';
-import { processSuite } from '../sandbox/process/suite.ts';
+import { processSuite, SESSION } from '../sandbox/process/suite.ts';
 import { listen } from '../server/listen.ts';
 import { directoryWorkspaces } from '../workspace/directory.ts';
 import { handsIn, workspaceSuite } from '../workspace/suite.ts';
@@ -64,7 +64,7 @@ processSuite({
     const { processes } = await hands.brain();
     return {
       processes,
-      workspace: join(dataDir, 'workspaces', 's-suite', 'files'),
+      workspace: join(dataDir, 'workspaces', SESSION, 'files'),
       again: async () => (await hands.brain()).processes,
       async dispose() {
         await processes.close();
@@ -79,7 +79,8 @@ workspaceSuite({
   name: 'elsewhere, over HTTP',
   async open() {
     const dataDir = newDir();
-    const hands = await startHands({ dataDir });
+    // So short that most looks are asked for again.
+    const hands = await startHands({ dataDir, pollMs: 2 });
     const [{ workspaces }, other] = [await hands.brain(), await hands.brain()];
     return {
       workspaces,

@@ -26,7 +26,7 @@ const detected = await detectCage();
 const missing = detected.found ? null : detected.why.join('; ');
 const noPython = (await findPython()) === null;
 const never = new AbortController().signal;
-const session = 'ses_00000000000000000001' as SessionId;
+const session = `ses_line${process.pid}` as SessionId;
 const report = (): void => {};
 
 const endings: (() => unknown)[] = [];
@@ -192,19 +192,20 @@ describe.skipIf(missing !== null)(`brain and hands${missing === null ? '' : ` ($
       ...inner,
       async files(at, asked, bytes) {
         const told = await inner.files(at, asked, bytes);
-        sent.push(asked.op === 'look' ? `look ${JSON.stringify(told.answer).length < 2_000}` : asked.op);
+        sent.push(asked.op === 'look' ? `look ${JSON.stringify(told.answer).length < 1_000}` : asked.op);
         return told;
       },
     });
     await workspaces.enter(session, 1);
-    for (let n = 0; n < 100; n++) await workspaces.write(session, 1, `f${n}`, new Uint8Array([n, n >> 4]));
+    for (let n = 0; n < 20; n++) await workspaces.write(session, 1, `f${n}`, new Uint8Array([n, n >> 4]));
     const first = await workspaces.snapshot(session, EMPTY_TREE, async (packed) => sha256(packed) as never);
     const { tree } = first ?? { tree: EMPTY_TREE };
     await workspaces.write(session, 1, 'f7', new Uint8Array([255]));
     sent.length = 0;
     const next = await workspaces.snapshot(session, tree, async (packed) => sha256(packed) as never);
-    expect(next?.tree).toHaveLength(100);
-    expect(sent).toEqual(['look true', 'take']);
+    expect(next?.tree).toHaveLength(20);
+    // A look that takes long is asked for again.
+    expect(sent.filter((one) => one !== 'look true')).toEqual(['take']);
   });
 
   it.skipIf(noPython)('E4 what rests is paused, and the next call wakes it with its values', async () => {

@@ -4,7 +4,7 @@
  *
  * M1  An environment is noted with its id before anything is in it, so what is there belongs to the id that is noted.
  * M2  Each brain has a hold of its own, with the epochs that it says: what it stops to renew is let go.
- * M3  Nothing is waited for longer than `POLL_MS`: then a command goes on and is asked for by its reference.
+ * M3  Nothing is waited for longer than `POLL_MS`: what takes longer goes on, and is asked for again.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -13,11 +13,13 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OutlastError } from '../core/error.ts';
 import { systemClock } from '../lib/clock.ts';
+import { sha256 } from '../lib/digest.ts';
 import { isRecord, parseJson } from '../lib/json.ts';
 import { Outdated } from '../sandbox/process/connection.ts';
 import { openProcesses, type ProcessOptions } from '../sandbox/process/open.ts';
 import type { Processes } from '../sandbox/process/port.ts';
 import { newestEpoch } from '../sandbox/process/supervisor/holder.ts';
+import { NO_BYTES } from './frame.ts';
 import { type Answered, machineFiles } from './machine-files.ts';
 import { type At, type EnvironmentAbilities, type Exec, type FileCall, PENDING } from './port.ts';
 
@@ -33,6 +35,7 @@ const POLL_MS = 15_000;
 /** A few renewals may be lost. */
 const HELD_MS = 20_000;
 const SWEEP_MS = 5_000;
+const KEPT_MS = 60_000;
 
 interface Note {
   readonly id: string;
@@ -41,7 +44,7 @@ interface Note {
 
 interface Brain {
   readonly processes: Processes;
-  /** What is waited for, by epoch and reference: asked again, the same is waited for. */
+  /** What is waited for, by the words in which it was asked for: asked again, the same is waited for. */
   readonly waiting: Map<string, Promise<unknown>>;
   readonly held: Map<string, { readonly epoch: number; readonly at: number }>;
   seenAt: number;
@@ -144,18 +147,32 @@ export async function openMachine({ pollMs = POLL_MS, ...options }: MachineOptio
     await (await brain)?.processes.close();
   }
 
-  /** M3. */
-  async function soon({ waiting }: Brain, key: string, start: () => Promise<unknown>): Promise<unknown> {
-    const answer = waiting.get(key) ?? start();
-    waiting.set(key, answer);
-    const forget = (): void => void waiting.delete(key);
-    answer.then(forget, forget);
+  /** M3. What nobody has come for is kept for a while: whoever asks in the same words again gets it. */
+  async function soon<Answer>(
+    { waiting }: Brain,
+    key: string,
+    start: () => Promise<Answer>,
+  ): Promise<Answer | typeof PENDING> {
+    const known = waiting.get(key) as Promise<Answer> | undefined;
+    const answer = known ?? start();
+    const forget = (): void => {
+      if (waiting.get(key) === answer) waiting.delete(key);
+    };
+    if (!known) {
+      waiting.set(key, answer);
+      const later = (): Promise<void> => systemClock.sleep(KEPT_MS, closing.signal).then(forget);
+      answer.then(later, later);
+    }
     const over = new AbortController();
     const late = systemClock.sleep(pollMs, over.signal).then((): typeof PENDING => PENDING);
+    let isPending = false;
     try {
-      return await Promise.race([answer, late]);
+      const first = await Promise.race([answer, late]);
+      isPending = first === PENDING;
+      return first;
     } finally {
       over.abort();
+      if (!isPending) forget();
     }
   }
 
@@ -165,7 +182,7 @@ export async function openMachine({ pollMs = POLL_MS, ...options }: MachineOptio
     const box = async () => processes.open(session, epoch, await files.folder(session));
     const find = (reference: string, signal: AbortSignal) =>
       processes.find(session, epoch, reference, signal);
-    const inTime = (reference: string, start: () => Promise<unknown>) =>
+    const inTime = (reference: string, start: () => Promise<unknown>): Promise<unknown> =>
       soon(brain, `${session} ${epoch} ${reference}`, start);
     switch (asked.op) {
       case 'open':
@@ -223,9 +240,13 @@ export async function openMachine({ pollMs = POLL_MS, ...options }: MachineOptio
         throw inWords(error);
       }
     },
-    async files(at: At, asked: FileCall, bytes: Uint8Array): Promise<Answered> {
+    async files(name: string, at: At, asked: FileCall, bytes: Uint8Array): Promise<Answered> {
       admit(at, READS.has(asked.op));
-      return files.answer(at, asked, bytes);
+      const start = () => files.answer(at, asked, bytes);
+      if (!LONG.has(asked.op)) return start();
+      const words = `files ${at.session} ${at.epoch} ${sha256(JSON.stringify(asked))} ${sha256(bytes)}`;
+      const answered = await soon(await brainOf(name), words, start);
+      return answered === PENDING ? { answer: PENDING, bytes: NO_BYTES } : answered;
     },
     async renew(name: string, held: readonly At[]): Promise<void> {
       (await brainOf(name)).seenAt = systemClock.monotonic();
@@ -248,6 +269,11 @@ export async function openMachine({ pollMs = POLL_MS, ...options }: MachineOptio
 
 const READS: ReadonlySet<FileCall['op']> = new Set<FileCall['op']>([
   ...(['look', 'lookAnew', 'take', 'find', 'read', 'list', 'recall'] as const),
+]);
+
+/** In a large tree they take their time. */
+const LONG: ReadonlySet<FileCall['op']> = new Set<FileCall['op']>([
+  ...(['look', 'lookAnew', 'want', 'restore'] as const),
 ]);
 
 const UNCONFINED = 'install bubblewrap or util-linux there, or start it with --unconfined';

@@ -26,12 +26,19 @@ interface Place {
   id: string | null;
   epoch: number;
   isAwake: boolean;
+  /** Over when it is paused: whoever comes meanwhile wakes it after that. */
+  pausing: Promise<void> | null;
   /** W1. */
   isLost: boolean;
   mayRest: boolean;
   inUse: number;
   usedAt: number;
 }
+
+const NOWHERE: Place = {
+  ...{ id: null, epoch: 0, isAwake: false, pausing: null, isLost: false },
+  ...{ mayRest: false, inUse: 0, usedAt: 0 },
+};
 
 /** How long a call waits for hands that cannot be reached. */
 const PATIENCE_MS = 10_000;
@@ -64,15 +71,16 @@ export class Places {
   /** The environment of a session for the holder of this epoch; a new one where there is none. */
   async enter(session: string, epoch: number): Promise<void> {
     const place = this.placeOf(session);
-    const id = await this.patiently(() => this.environments.create(session));
-    place.epoch = Math.max(place.epoch, epoch);
-    Object.assign(place, {
-      id,
-      isAwake: true,
-      isLost: false,
-      mayRest: false,
-      usedAt: systemClock.monotonic(),
-    });
+    place.inUse++;
+    try {
+      await place.pausing;
+      const id = await this.patiently(() => this.environments.create(session));
+      Object.assign(place, { id, isAwake: true, isLost: false, mayRest: false });
+      place.epoch = Math.max(place.epoch, epoch);
+    } finally {
+      place.inUse--;
+      place.usedAt = systemClock.monotonic();
+    }
   }
 
   /** Enters it, unless that has been done. */
@@ -141,6 +149,7 @@ export class Places {
   /** W1. */
   private async awake(session: string, place: Place, signal?: AbortSignal): Promise<string | null> {
     if (!place.isLost && place.isAwake) return place.id;
+    await place.pausing;
     const found = place.isLost ? null : await this.patiently(() => this.environments.resume(session), signal);
     if (place.id !== null && place.id !== found) {
       throw new OutlastError('hands.lost', 'The environment of this session is gone.');
@@ -152,7 +161,7 @@ export class Places {
   private placeOf(session: string): Place {
     const known = this.places.get(session);
     if (known) return known;
-    const fresh = { id: null, epoch: 0, isAwake: false, isLost: false, mayRest: false, inUse: 0, usedAt: 0 };
+    const fresh: Place = { ...NOWHERE };
     this.places.set(session, fresh);
     return fresh;
   }
@@ -194,6 +203,8 @@ export class Places {
     const held: At[] = [];
     for (const [session, place] of this.places) {
       const { id, epoch, isAwake, inUse } = place;
+      // What never had an environment is known again with the next call.
+      if (id === null && inUse === 0) this.places.delete(session);
       if (id === null || !isAwake) continue;
       if (await this.options.isHeld(session, epoch).catch(() => true)) held.push({ session, id, epoch });
       else if (inUse === 0) this.places.delete(session);
@@ -207,11 +218,12 @@ export class Places {
       const { id, epoch, isAwake, mayRest, inUse, usedAt } = place;
       const isQuiet = inUse === 0 && systemClock.monotonic() - usedAt >= quietMs;
       if (id === null || !isAwake || !mayRest || !isQuiet) continue;
-      // From here on whoever comes wakes it first.
       place.isAwake = false;
-      await this.environments.pause({ session, id, epoch }).catch((error: unknown) => {
+      const pausing = this.environments.pause({ session, id, epoch }).catch((error: unknown) => {
         if (!isLostHands(error) && !hasCode(error, 'lease.lost')) throw error;
       });
+      place.pausing = pausing.catch(() => {});
+      await pausing;
     }
   }
 

@@ -74,7 +74,7 @@ export interface ExecAnswers {
 /** One that has this among its names. */
 export type ExecCall<Op extends Exec['op']> = Exec & { readonly op: Op };
 
-/** It runs on: ask for its reference. No request is left open for as long as a command may take. */
+/** It goes on: ask for the reference of a command, and for files in the same words again. No request is left open for long. */
 export const PENDING = 'pending';
 
 /** What is asked of the files. Bytes go beside a call and its answer, pieces packed (`lib/pack`). */
@@ -119,7 +119,7 @@ export interface Environments {
   resume(session: string): Promise<string | null>;
   /** E4. */
   pause(at: At): Promise<void>;
-  /** `PENDING` instead of an answer where that takes long. */
+  /** `PENDING` instead of an answer where that takes long; for files too. */
   exec<Op extends Exec['op']>(at: At, asked: ExecCall<Op>): Promise<ExecAnswers[Op] | typeof PENDING>;
   files(
     at: At,

@@ -59,7 +59,12 @@ export function handsApp(machine: Machine, { token, report }: HandsAppOptions): 
   });
   server.post('/v1/environments/:session/files', async (c) => {
     const { head, bytes } = await frameOf(c);
-    const { answer, bytes: back } = await machine.files(atOf(c, head), head.asked as FileCall, bytes);
+    const { answer, bytes: back } = await machine.files(
+      brainOf(c),
+      atOf(c, head),
+      head.asked as FileCall,
+      bytes,
+    );
     return said(c, answer, back);
   });
 

@@ -16,7 +16,7 @@ import { none, piecesOf, whyLost } from '../workspace/pieces.ts';
 import type { Found, Keep, Listed, Open, Restored, Snapshot, Workspaces } from '../workspace/port.ts';
 import { NO_BYTES } from './frame.ts';
 import type { Places } from './places.ts';
-import type { FileCall, Looked } from './port.ts';
+import { type At, type FileCall, type Looked, PENDING } from './port.ts';
 import { applied, bare, packedDigests, withBlobs } from './trees.ts';
 
 const SIDE_BY_SIDE = 4;
@@ -40,12 +40,13 @@ export function remoteWorkspaces(
   }
 
   /** Undefined where there is no environment. */
-  const call = (session: string, asked: FileCall, bytes = NO_BYTES, epoch?: number) =>
-    places.ask(
-      session,
-      (at) => places.environments.files(at, asked, bytes),
-      epoch === undefined ? {} : { epoch },
-    );
+  async function call(session: string, asked: FileCall, bytes = NO_BYTES, epoch?: number) {
+    const files = (at: At) => places.environments.files(at, asked, bytes);
+    for (;;) {
+      const told = await places.ask(session, files, epoch === undefined ? {} : { epoch });
+      if (told?.answer !== PENDING) return told;
+    }
+  }
 
   async function answerOf<Answer>(
     session: string,

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -16,7 +16,7 @@ import { findPython } from '../../src/sandbox/process/python.ts';
 import { alive, unique, until } from '../../src/sandbox/process/suite-kit.ts';
 import { calls, say } from '../../src/testing/harness.ts';
 import { instructions, present, results } from '../faults/kit.ts';
-import { command, environment, MAIN } from '../server/process.ts';
+import { command, environment, MAIN, startServer } from '../server/process.ts';
 
 const detected = await detectCage();
 const noPython = (await findPython()) === null;
@@ -250,6 +250,27 @@ describe.skipIf(missing !== null)(`hands elsewhere${missing === null ? '' : ` ($
     await h.outlast.send(id, shell('cat file'));
     expect((await h.result(id)).said).toContain('kept');
   }, 120_000);
+
+  it('a server and its hands are two processes: what is imported here stands there', async () => {
+    const hands = await startHands();
+    const [data, project] = [newFolder(), newFolder()];
+    writeFileSync(join(project, 'notes.txt'), 'from here');
+    const env = { OUTLAST_HANDS: hands.url, OUTLAST_HANDS_TOKEN: TOKEN };
+    const server = await startServer({ data, env });
+    endings.push(() => server.end());
+    const at = ['--url', server.url, '--json'];
+    const started = await command([
+      ...['start', '--persist', '--workspace', project, "Report on February's invoices"],
+      ...at,
+    ]);
+    expect(started.code).toBe(0);
+    const [id = ''] = readdirSync(join(hands.data, 'workspaces'));
+    expect(readFileSync(join(hands.data, 'workspaces', id, 'files', 'notes.txt'), 'utf8')).toBe('from here');
+    const listed = await command(['files', 'last', ...at]);
+    expect(listed.stdout).toContain('notes.txt');
+    expect(server.output()).toContain(`by the hands at ${hands.url}`);
+    expect((await command(['stop', 'last', ...at])).code).toBe(0);
+  }, 60_000);
 
   it('says what is wrong: no hands, another token, and no token where everybody could come', async () => {
     const hands = await startHands();

@@ -35,7 +35,8 @@ export interface ProcessSubject {
   };
 }
 
-const SESSION = 's-suite';
+/** Of this process alone: groups and marks of a session are looked for on the whole machine. */
+export const SESSION = `s-suite-${process.pid}`;
 const allOf = ({ output }: Report): string => output.head + output.tail;
 
 export function processSuite({ name, open, missing = null, skips = {} }: ProcessSubject): void {
