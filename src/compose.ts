@@ -197,7 +197,9 @@ async function placeOf(
   const isWanted = options.processes !== false;
   return {
     workspaces: there.workspaces,
-    opened: isWanted ? { offered: true, processes: there.processes } : { offered: false, says: NOT_WANTED },
+    opened: isWanted
+      ? { offered: true, processes: there.processes, parking: null }
+      : { offered: false, says: NOT_WANTED },
   };
 }
 
