@@ -39,6 +39,9 @@ export interface ProcessSubject {
 export const SESSION = `s-suite-${process.pid}`;
 const allOf = ({ output }: Report): string => output.head + output.tail;
 
+/** What is left behind in these tests runs for minutes; a machine may be slow, and not that slow. */
+const LONG_BEFORE_MS = 20_000;
+
 export function processSuite({ name, open, missing = null, skips = {} }: ProcessSubject): void {
   describe.skipIf(missing !== null)(`processes: ${name}${missing === null ? '' : ` (${missing})`}`, () => {
     let opened: OpenedSubject;
@@ -84,7 +87,7 @@ export function processSuite({ name, open, missing = null, skips = {} }: Process
       const report = await run(`${a} & (setsid ${b} &) ; echo done`);
       expect(report).toMatchObject({ status: 'ended', exitCode: 0, isAlive: true });
       expect(report.output.head).toBe('done\n');
-      expect(report.ms).toBeLessThan(1_000);
+      expect(report.ms).toBeLessThan(LONG_BEFORE_MS);
       await until(() => alive(a).length === 1 && alive(b).length === 1, 'both run');
       expect((await box.jobs()).map(({ job }) => job)).toEqual([report.job]);
       await box.kill(report.job);
@@ -95,7 +98,7 @@ export function processSuite({ name, open, missing = null, skips = {} }: Process
       const report = await run('echo done; (while :; do echo more; done) &');
       expect(report).toMatchObject({ status: 'ended', isAlive: true });
       expect(report.output.head).toContain('done');
-      expect(report.ms).toBeLessThan(1_000);
+      expect(report.ms).toBeLessThan(LONG_BEFORE_MS);
       await box.kill(report.job);
     });
 
@@ -285,7 +288,8 @@ export function processSuite({ name, open, missing = null, skips = {} }: Process
       const next = await opened.again();
       const newer = await next.open(SESSION, 5, opened.workspace);
       expect((await newer.run(command('true'), never)).exitCode).toBe(0);
-      await expect(run('echo late > late')).rejects.toThrow('another worker holds this session');
+      // Told so, or cut off: the line of the older one may be closed before it asks.
+      await expect(run('echo late > late')).rejects.toThrow(/another worker holds|is gone/);
       await expect(opened.processes.open(SESSION, 4, opened.workspace)).rejects.toThrow(/another worker/i);
       expect(allOf(await newer.run(command('ls'), never))).not.toContain('late');
       await next.end(SESSION);
