@@ -283,3 +283,57 @@ it('a pause goes down the tree, and a turn that is interrupted leaves children a
   // It comes like a message, and is heard once.
   expect(await responses(h, id)).toEqual(['heard']);
 });
+
+it('a child that somebody opens again tells of its later turn as a new result, and the next stop reaches it', async () => {
+  const h = given({
+    tools: DELEGATION,
+    model: (request) => {
+      const got = results(request);
+      if (order(request) === 'child') return say(`turn ${instructions(request).length}`);
+      return got.length === 0 ? calls(['delegate', { task: 'child' }]) : say('heard');
+    },
+  });
+  const id = await h.start('parent');
+  await h.rest(id);
+  const [child = ''] = await childrenOf(h, id);
+  await h.done(h.api.stop(id));
+  await h.pass(10_000);
+  await h.done(h.api.reopen(id));
+  await h.done(h.api.reopen(child));
+  await h.tell(child, 'more');
+  await h.pass(10_000);
+  const told = (await events(h, id, 'child.reported')).flatMap(({ result }) => (result ? [result] : []));
+  expect(told.map(({ turn, end, text }) => [turn, end, text])).toEqual([
+    [1, 'surfaced', 'turn 1'],
+    [1, 'stopped', 'It was stopped.'],
+    [2, 'surfaced', 'turn 2'],
+  ]);
+  expect(await responses(h, id)).toEqual(['heard', 'heard']);
+  await h.done(h.api.stop(id));
+  await h.pass(10_000);
+  expect((await h.store.row(child as never))?.phase).toBe('stopped');
+});
+
+it('a fork of a parent leaves its children with the original', async () => {
+  const held = gate();
+  const hang = tool('hang', { kind: 'read' }, () => held.pass({ status: 'done', result: 1 }));
+  const h = given({
+    tools: [...DELEGATION, hang],
+    limits: { effectTimeoutMs: 3_600_000 },
+    model: (request) => {
+      const got = results(request);
+      if (order(request) === 'child') return got.length === 0 ? calls(['hang', {}]) : say('worked');
+      return got.length === 0 ? calls(['delegate', { task: 'child' }]) : say(got[0]?.text ?? '');
+    },
+  });
+  const id = await h.start('parent');
+  await h.until(() => held.reached === 1, 'the child works');
+  const { session: fork } = await h.done(h.api.fork(id, { message: 'and you?' }));
+  await h.rest(fork);
+  expect((await responses(h, fork))[0]).toMatch(/stays with the original of this fork/);
+  expect(await childrenOf(h, fork)).toEqual([]);
+  await h.done(h.api.stop(fork));
+  held.open();
+  await h.rest(id);
+  expect((await responses(h, id))[0]).toMatch(/> worked/);
+});

@@ -7,6 +7,7 @@
  * N3  Whatever ends an instruction is a result: also that the child was stopped, or that nobody can drive it.
  */
 
+import { isRecord } from '../../lib/json.ts';
 import { NOTHING_SPENT, type Spent, WHATS } from '../budget.ts';
 import { toldByChild, toldOfQuestions } from '../child-words.ts';
 import type { Event, EventOf, ForeignEvent } from '../event.ts';
@@ -74,6 +75,24 @@ export function relayed(s: State, { effect, status }: EventOf<'child.relayed'>):
 
 export const counted = (s: State, { child }: EventOf<'descendant.counted'>): State =>
   having(s, { descendants: [...s.family.descendants, child] });
+
+/** A call has stopped this child: that it has stopped is no news then. */
+export function stoppedByCall(s: State, { args }: Effect): State {
+  const child = isRecord(args) ? args.child : undefined;
+  return having(s, {
+    children: s.family.children.map((one) => (one.id === child ? { ...one, relayed: 'stopped' } : one)),
+  });
+}
+
+/** What a fork of this session says to calls that wait for a child: it stays with the original. */
+export function leaveChildren(s: State): State {
+  const calls = s.turn?.step.phase === 'acting' ? s.turn.step.calls : [];
+  return calls.reduce((state, call) => {
+    if (call.state !== 'running' || call.on.kind !== 'child') return state;
+    const text = `${call.on.child} stays with the original of this fork; what comes of it is not known here.`;
+    return answerCall(state, call.part.call, { status: 'interrupted', text });
+  }, s);
+}
 
 /** Whether what comes of it is what a child does. */
 export const isOrder = ({ family }: Effect): boolean => family === 'spawns' || family === 'instructs';
@@ -177,12 +196,16 @@ function took(s: State, { child: id, result, standing }: Told, at: number): Stat
   const child = s.family.children.find((one) => one.id === id);
   if (!child) return s;
   const now = isNewer(child, standing) ? standing : child.standing;
-  if (!isNewResult(child, result)) return withQuestions(changed(s, id, { standing: now }), child, now, at);
+  // Somebody has opened it again: the next stop is passed on to it as well.
+  const isBack = child.standing?.status === 'stopped' && now?.status !== 'stopped';
+  const relayed = isBack ? 'open' : child.relayed;
+  if (!isNewResult(child, result))
+    return withQuestions(changed(s, id, { standing: now, relayed }), child, now, at);
   const isOf = ({ message }: { message: MessageId }): boolean =>
     FOR_ALL.has(result.end) || result.answers.includes(message);
   const answered = child.asked.filter(isOf);
   const taken = changed(s, id, {
-    ...{ standing: now, last: result, lastSeq: s.head + 1 },
+    ...{ standing: now, relayed, last: result, lastSeq: s.head + 1 },
     asked: child.asked.filter((one) => !isOf(one)),
   });
   const text = toldByChild(child, result, s.head + 1);

@@ -11,18 +11,19 @@
 import { oneLine } from '../../lib/text.ts';
 import { NOTHING_SPENT } from '../budget.ts';
 import type { Event, EventOf, ForeignEvent, Stamp } from '../event.ts';
-import { NO_FAMILY } from '../family.ts';
+import { isAtWork, NO_FAMILY } from '../family.ts';
 import type { CellId } from '../ids.ts';
 import type { Delivery, Effect, Pending, State } from '../state.ts';
 import { openDecisions, pendingTimers } from '../state.ts';
 import { withdrawQuestions } from './decision.ts';
 import { LEFT, leaveOpen } from './effect.ts';
+import { leaveChildren } from './family.ts';
 import { leftKernel } from './kernel.ts';
 import { closeTurn, note } from './turn.ts';
 
 export function forked(s: State, e: EventOf<'session.forked'>): State {
   const { from, head, lineage, title } = e;
-  const waits = withdrawQuestions(withoutWaiting(leaveOpen(s, e), e), () => true);
+  const waits = withdrawQuestions(withoutWaiting(leaveOpen(leaveChildren(s), e), e), () => true);
   const ended = closeTurn({ ...waits, timers: [] }, 'interrupted', 'left with the original', e);
   const own: State = {
     ...ended,
@@ -105,7 +106,7 @@ function withoutWaiting(s: State, e: Stamp): State {
 
 /** What the model is told, and people with it. */
 function account(s: State, e: EventOf<'session.forked'>): string {
-  const { effects, heap, inbox } = s;
+  const { effects, family, heap, inbox } = s;
   const cells = [...heap.suspended, ...(heap.cell ? [heap.cell] : [])].map(({ id }) => id);
   const timerIds = pendingTimers(s).map(({ id }) => id);
   const unread = inbox.unread.filter(({ from }) => from === 'person');
@@ -117,6 +118,10 @@ function account(s: State, e: EventOf<'session.forked'>): string {
       openDecisions(s).map(({ id }) => id),
     ),
     listed('timers', timerIds),
+    listed(
+      'children',
+      family.children.filter(isAtWork).map(({ id }) => id),
+    ),
     listed('cells', cells),
     listed(
       'messages not read',

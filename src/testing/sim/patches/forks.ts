@@ -10,7 +10,13 @@ export const FORK_PATCHES: readonly Patch[] = [
     // The original has sent it, and so does the copy.
     name: 'sent from both: a fork goes on with the effects that were open',
     first: { scenario: 'effects side by side', mode: 'fork', near: 'pay.run' },
-    edits: [{ file: FORK, find: 'withoutWaiting(leaveOpen(s, e), e)', replace: 'withoutWaiting(s, e)' }],
+    edits: [
+      {
+        file: FORK,
+        find: 'withoutWaiting(leaveOpen(leaveChildren(s), e), e)',
+        replace: 'withoutWaiting(leaveChildren(s), e)',
+      },
+    ],
   },
   {
     // A keyed service takes the payment of the fork for a repeat of another one of the original.
@@ -32,8 +38,8 @@ export const FORK_PATCHES: readonly Patch[] = [
     edits: [
       {
         file: FORK,
-        find: 'withdrawQuestions(withoutWaiting(leaveOpen(s, e), e), () => true)',
-        replace: 'withoutWaiting(leaveOpen(s, e), e)',
+        find: 'withdrawQuestions(withoutWaiting(leaveOpen(leaveChildren(s), e), e), () => true)',
+        replace: 'withoutWaiting(leaveOpen(leaveChildren(s), e), e)',
       },
     ],
   },
