@@ -80,6 +80,8 @@ export interface OutlastOptions {
    * With hosts that they may reach (`api.example.org`, `*.example.org:443`), each is asked about, too.
    */
   readonly processes?: false | 'unconfined' | { readonly network: readonly string[] };
+  /** Sessions of one owner that may work at once, unless the owner has a number of its own; by default 20. */
+  readonly slots?: number;
   /** More for the system prompt, after the list of granted services. */
   readonly briefing?: string;
   readonly owner?: string;
@@ -137,6 +139,7 @@ export async function createOutlast(
     sealer,
     holder: `${process.pid}.${systemEntropy.token(8)}`,
     leaseMs: LEASE_MS,
+    slots: options.slots,
     briefing: [briefingOf(grants), options.briefing ?? ''].filter((text) => text !== '').join('\n\n'),
     report,
   };
@@ -146,7 +149,7 @@ export async function createOutlast(
     store: options.store ? 'given' : dataDir ? 'sqlite' : 'memory',
     processes: opened.offered ? opened.processes.says : opened.says,
   };
-  const driver = leaseDriver({ store, clock, report });
+  const driver = leaseDriver({ store, clock, report, slots: options.slots });
   return {
     ...outlast(ports, driver, parseOwner(options.owner ?? 'local'), { approver: options.approver }),
     about,

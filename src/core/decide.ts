@@ -12,6 +12,7 @@ import { type DecisionId, type MessageId, mint, type Owner, type SessionId } fro
 import type { Receipt, When } from './message.ts';
 import { phase } from './phase.ts';
 import { digestOf } from './slices/inbox.ts';
+import { needsSlot } from './slot.ts';
 import { type Decision, findEffect, openDecisions, type State } from './state.ts';
 
 export interface Contract {
@@ -97,7 +98,8 @@ export function send(
 export function ruleOf(s: State, when: When): string {
   const held = s.lifetime.quarantine !== null || s.lifetime.status === 'paused';
   const rests = s.budget.exhausted !== null ? 'waits until its budget is raised, then ' : '';
-  const prefix = held ? 'waits until the session is resumed, then ' : rests;
+  const queued = s.lifetime.status === 'queued' && needsSlot(s, s.at) ? 'waits for a slot, then ' : rests;
+  const prefix = held ? 'waits until the session is resumed, then ' : queued;
   const following = `starts turn ${(s.turn?.number ?? s.turns) + 1}`;
   if (!s.turn) {
     const reopens = phase(s) === 'completed' ? 'reopens, ' : '';
@@ -127,7 +129,7 @@ export function setFiles(
 
 export function pause(s: State, by: string): readonly EventBody[] {
   refuseStopped(s);
-  return s.lifetime.status === 'open' ? [{ kind: 'session.paused', by }] : [];
+  return s.lifetime.status === 'paused' ? [] : [{ kind: 'session.paused', by }];
 }
 
 export function resume(s: State, by: string): readonly EventBody[] {

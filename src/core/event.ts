@@ -119,6 +119,10 @@ export type EventBody =
   | { readonly kind: 'session.stopped'; readonly unknown: readonly EffectId[] }
   | { readonly kind: 'session.reopened'; readonly by: string }
   | { readonly kind: 'session.quarantined'; readonly reason: string }
+  /** All slots of its owner are taken: it waits for one, at this place. What was sent is cleared up meanwhile. */
+  | { readonly kind: 'session.queued'; readonly place: number }
+  /** It has a slot after it waited for one. */
+  | { readonly kind: 'session.admitted' }
   /** Its memory was given up after a long rest; image and log bring everything back at the next `send`. */
   | { readonly kind: 'session.parked'; readonly since: number }
   /**
@@ -415,6 +419,8 @@ export const AUTHORITY = {
   'session.stopped': 'choice',
   'session.reopened': 'input',
   'session.quarantined': 'choice',
+  'session.queued': 'fact',
+  'session.admitted': 'fact',
   'session.parked': 'fact',
   'session.forked': 'input',
   'lease.acquired': 'fact',

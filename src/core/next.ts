@@ -86,8 +86,8 @@ function workOf(s: State, now: number): Next {
   if (s.lifetime.status === 'stopping') return stopping(s, now);
   if (s.lifetime.quarantine !== null) return inFlight(s);
   if (s.lifetime.crashes >= s.contract.limits.crashes) return quarantine(s);
-  // Paused: what was sent is still cleared up, and nothing new begins, in code neither.
-  if (s.lifetime.status === 'paused') return join([effects(s, now), expiries(s, now)]);
+  // Paused, or queued: what was sent is still cleared up, and nothing new begins, in code neither.
+  if (s.lifetime.status !== 'open') return join([effects(s, now), expiries(s, now)]);
   return join([
     effects(s, now),
     expiries(s, now),
@@ -119,7 +119,7 @@ function effects(s: State, now: number): Next {
       const resolution = resolve(s, effect, now);
       switch (resolution.do) {
         case 'redispatch':
-          return s.lifetime.status === 'paused' ? REST : send(s, effect, now);
+          return s.lifetime.status === 'open' ? send(s, effect, now) : REST;
         case 'query':
         case 'audit':
           return { ...REST, calls: [{ do: resolution.do, effect: effect.id, n: resolution.n }] };

@@ -89,7 +89,10 @@ export interface BudgetState {
 }
 
 export interface Lifetime {
-  readonly status: 'open' | 'paused' | 'stopping' | 'stopped';
+  /** `queued`: it waits for a slot of its owner, as far as it has anything to do that takes one. */
+  readonly status: 'open' | 'queued' | 'paused' | 'stopping' | 'stopped';
+  /** Since when it is queued, and at which place it was then; null while it is not. */
+  readonly queued: { readonly at: number; readonly place: number } | null;
   readonly stoppingAt: number | null;
   /** Why nothing runs until a person resumes; null otherwise. */
   readonly quarantine: string | null;

@@ -18,7 +18,7 @@ import type { Blob, Commit } from '../store/port.ts';
 import { leaseLost } from './lease.ts';
 import type { Planner } from './plan.ts';
 import type { Ports } from './ports.ts';
-import { saturate } from './saturate.ts';
+import { type Choosing, saturate } from './saturate.ts';
 
 export interface Facts {
   readonly events: readonly EventBody[];
@@ -63,11 +63,11 @@ export class Log {
   }
 
   /** Commits as the holder of `epoch`: facts, and the choices that follow. Nothing to say commits nothing. */
-  async commit(epoch: number, facts: (s: State) => Facts, choosing = true): Promise<void> {
+  async commit(epoch: number, facts: (s: State) => Facts, choosing: Choosing): Promise<void> {
     for (;;) {
       const now = this.ports.clock.now();
       const { events: bodies, blobs = [] } = facts(this.folded);
-      const { events, state } = saturate(this.folded, bodies, now, choosing ? this.planner : null);
+      const { events, state } = saturate(this.folded, bodies, now, this.planner, choosing);
       if (events.length === 0) return;
       const result = await this.patiently({
         session: this.session,

@@ -8,6 +8,7 @@ import type { SessionId } from '../core/ids.ts';
 import { STOP_GRACE_MS } from '../core/next.ts';
 import { type Phase, phase } from '../core/phase.ts';
 import { contextSize } from '../core/size.ts';
+import { needsSlot } from '../core/slot.ts';
 import {
   type Decision,
   type Effect,
@@ -18,6 +19,7 @@ import {
   type State,
 } from '../core/state.ts';
 import type { Json } from '../lib/json.ts';
+import { ordinal } from '../lib/text.ts';
 import { type FilesInspection, filesOf } from './files.ts';
 import { type Residency, residency } from './summary.ts';
 
@@ -30,6 +32,8 @@ export interface Inspection {
   readonly residency: Residency;
   /** Why it rests, when that is not plain from the phase; null otherwise. */
   readonly reason: string | null;
+  /** In the queue for a slot of its owner, 1 for the next; null while it waits for none. */
+  readonly place: number | null;
   /** When it goes on by itself: the instant of its next timer; null when it has none. */
   readonly wakesAt: number | null;
   readonly model: string;
@@ -109,8 +113,10 @@ export interface LedgerRow {
   readonly at: number;
 }
 
-export function inspect(id: SessionId, s: State): Inspection {
+/** `place`: in the queue as it is now, where somebody has looked; else as it was when it was queued. */
+export function inspect(id: SessionId, s: State, place = s.lifetime.queued?.place ?? null): Inspection {
   const { contract, lifetime, heap } = s;
+  const inQueue = lifetime.queued !== null && needsSlot(s, s.at) ? place : null;
   const images = heap.chain ? [heap.chain.base, ...heap.chain.deltas] : [];
   return {
     id,
@@ -119,7 +125,8 @@ export function inspect(id: SessionId, s: State): Inspection {
     persist: contract.persist,
     phase: phase(s),
     residency: residency(s),
-    reason: reasonOf(id, s),
+    reason: reasonOf(id, s, inQueue),
+    place: inQueue,
     wakesAt: earliest(pendingTimers(s).map(({ due }) => due)),
     model: contract.model,
     budget: {
@@ -202,7 +209,7 @@ const RAISE: Record<Scope, (id: SessionId) => string> = {
   owner: () => 'outlast budget --owner-set usd=…',
 };
 
-function reasonOf(id: SessionId, s: State): string | null {
+function reasonOf(id: SessionId, s: State, place: number | null): string | null {
   const { quarantine, status } = s.lifetime;
   if (quarantine !== null) return `${quarantine} Look at it, then resume.`;
   const foreign = s.foreign[0];
@@ -216,6 +223,7 @@ function reasonOf(id: SessionId, s: State): string | null {
   }
   if (status === 'stopping')
     return `Live resources are going; at most ${STOP_GRACE_MS / 1_000} s for requests in flight.`;
+  if (place !== null) return `Waits for a slot: ${ordinal(place)} in the queue.`;
   if (s.lastTurn?.end === 'failed' && !s.turn) return s.lastTurn.text;
   return null;
 }

@@ -243,6 +243,9 @@ export const row = z.object({
   lastResponse: z.string().nullable(),
   openDecisions: count,
   unknownEffects: count,
+  place: count
+    .optional()
+    .describe('In the queue for a slot, 1 for the next; only there while it waits for one.'),
   forkedFrom: z.string().optional().describe('The session that it is a fork of; only there for forks.'),
 });
 
@@ -324,6 +327,7 @@ export const inspection = z.object({
   phase,
   residency,
   reason: z.string().nullable().describe('Why it rests, when that is not plain from the phase.'),
+  place: count.nullable().describe('In the queue for a slot, 1 for the next; null while it waits for none.'),
   wakesAt: z.number().nullable().describe('When it goes on by itself; null when it has no timer.'),
   model: z.string(),
   budget: sessionBudget,

@@ -42,12 +42,13 @@ import { Log } from '../loop/log.ts';
 import type { Ports } from '../loop/ports.ts';
 import { readEvents } from '../loop/read.ts';
 import { type RecallRequest, recall } from '../loop/recall.ts';
+import type { Wake } from '../loop/slot.ts';
 import { states } from '../loop/states.ts';
 import { Workspaces } from '../loop/workspaces.ts';
 import { type Inspection, inspect } from '../projections/inspection.ts';
 import { type Report, report } from '../projections/report.ts';
 import { summarize } from '../projections/summary.ts';
-import type { Blob, OwnerBudget, Row } from '../store/port.ts';
+import type { Blob, OwnerBudget } from '../store/port.ts';
 import { type Approver, approving } from './approver.ts';
 import { type Asked, ask } from './ask.ts';
 import { type FileCalls, fileCalls } from './files.ts';
@@ -55,6 +56,7 @@ import { follow, type Whisper } from './follow.ts';
 import { type Forked, type ForkRequest, fork, noSuchEvent } from './fork.ts';
 import { type Inbox, type InboxItem, inbox, watchInbox } from './inbox.ts';
 import { setOwnerBudget } from './owner-budget.ts';
+import { type OwnerSlots, ownerSlots, type PlacedRow, placed, setSlots } from './slots.ts';
 import { type Verification, verify } from './verify.ts';
 
 export interface StartRequest {
@@ -98,7 +100,7 @@ export interface Sessions extends FileCalls {
   ask(session: string, question: string, options?: { signal?: AbortSignal }): Promise<Asked>;
   /** With `at`, as it stood once that event was in its log. */
   inspect(session: string, options?: { at?: number }): Promise<Inspection>;
-  list(query?: { phase?: string; after?: string; limit?: number }): Promise<readonly Row[]>;
+  list(query?: { phase?: string; after?: string; limit?: number }): Promise<readonly PlacedRow[]>;
   events(session: string, after: number, limit: number): Promise<readonly (Event | ForeignEvent)[]>;
   follow(
     session: string,
@@ -127,6 +129,10 @@ export interface Sessions extends FileCalls {
   ownerBudget(): Promise<OwnerBudget>;
   /** As `setBudget`, for all sessions of the owner together; null lifts all limits. */
   setOwnerBudget(change: BudgetChange | null): Promise<OwnerBudget>;
+  /** How many sessions of the owner may work at once, how many do, and how many wait. */
+  slots(): Promise<OwnerSlots>;
+  /** A number of the owner's own; null goes back to that of the server. */
+  setSlots(slots: number | null): Promise<OwnerSlots>;
   verify(session: string): Promise<Verification>;
   /** What the log says: by id, by words, by kind and time. Without any of them, the newest passages. */
   recall(session: string, request?: RecallRequest): Promise<Recalled>;
@@ -163,7 +169,8 @@ export function outlast(
 ): Outlast {
   const heaps = new Heaps(ports);
   const workspaces = new Workspaces(ports);
-  const context = { ports, heaps, workspaces, leftovers: new Leftovers(), states: states() };
+  const wake: Wake = (session) => driver.wake(session);
+  const context = { ports, heaps, workspaces, leftovers: new Leftovers(), states: states(), wake };
   const closing = new AbortController();
   const as = (of: Owner, by: string = of): Sessions => sessions(of, { ...context, driver, home: owner }, by);
   const driving: Drive = (session, signal) => drive(session, context, signal);
@@ -355,7 +362,10 @@ function sessions(
     async inspect(id, { at } = {}) {
       const session = await own(id);
       const now = await stateOf(session);
-      if (at === undefined || at === now.head) return inspect(session, now);
+      if (at === undefined || at === now.head) {
+        const waiting = now.lifetime.queued ? (await ports.store.queue(owner)).waiting.indexOf(session) : -1;
+        return inspect(session, now, ...(waiting === -1 ? [] : [waiting + 1]));
+      }
       if (!Number.isInteger(at) || at < 1 || at > now.head) throw noSuchEvent(at, now.head);
       return inspect(session, fold(await readEvents(ports.store, session, at)));
     },
@@ -371,12 +381,13 @@ function sessions(
     },
 
     async list({ phase: wanted, after, limit = 50 } = {}) {
-      return ports.store.list({
+      const rows = await ports.store.list({
         owner,
         limit: Math.min(Math.max(1, limit), 500),
         ...(wanted === undefined ? {} : { phase: wanted }),
         ...(after === undefined ? {} : { after: await own(after) }),
       });
+      return placed(rows, ports);
     },
 
     async events(id, after, limit) {
@@ -417,6 +428,8 @@ function sessions(
 
     watchInbox: ({ signal } = {}) => watchInbox(owner, { ...ports, stateOf }, signal),
     setBudget: (id, changes) => phaseAfter(id, (s) => decide.setBudget(s, changes, by)),
+    slots: () => ownerSlots(owner, ports),
+    setSlots: (slots) => setSlots(owner, slots, ports),
     ownerBudget: () => ports.store.budget(owner),
     setOwnerBudget: (change) =>
       setOwnerBudget(owner, change, ports.store, (id) =>

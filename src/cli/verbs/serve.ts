@@ -22,7 +22,7 @@ import { toldToEnd } from '../ending.ts';
 import { complain, EXIT, UsageError } from '../exit.ts';
 import { dataDirOf, removeServerNote, writeServerNote } from '../server-note.ts';
 import { onClosedPipe, type Terminal } from '../terminal.ts';
-import { type Options, text, type Verb } from '../verb.ts';
+import { type Options, text, type Verb, whole } from '../verb.ts';
 import { VERSION } from '../version.ts';
 import { welcome } from '../welcome.ts';
 
@@ -58,6 +58,7 @@ interface Settings {
   readonly tokens: ReturnType<typeof parseTokens>;
   readonly isStandby: boolean;
   readonly policy: string | undefined;
+  readonly slots: number | undefined;
   readonly processes: 'unconfined' | { readonly network: readonly string[] } | undefined;
 }
 
@@ -109,14 +110,20 @@ async function open(settings: Settings, terminal: Terminal, store?: Store) {
 }
 
 async function openRuntime(
-  { dataDir, policy, processes }: Settings,
+  { dataDir, policy, processes, slots }: Settings,
   report: (line: string, cause?: unknown) => void,
   store: Store | undefined,
 ): Promise<{ samples: Samples; outlast: Runtime }> {
   const samples = await startSamples({ dataDir });
   const grants = sampleGrants({ billingUrl: samples.billing.url, mailingUrl: samples.mailing.url });
   try {
-    const options = { dataDir, grants, briefing: SAMPLE_BRIEFING, report, ...given({ policy, processes }) };
+    const options = {
+      dataDir,
+      grants,
+      briefing: SAMPLE_BRIEFING,
+      report,
+      ...given({ policy, processes, slots }),
+    };
     return { samples, outlast: await createOutlast(store ? { ...options, store } : options) };
   } catch (error) {
     // A folder that another server holds: then the sample services are that server's.
@@ -154,8 +161,14 @@ function settingsOf(options: Options): Settings {
     tokens: parseTokens(OUTLAST_TOKENS),
     isStandby: options.standby === true,
     policy: text(options.policy),
+    slots: slotsOf(options),
     processes: processesOf(options),
   };
+}
+
+function slotsOf(options: Options): number | undefined {
+  const given = text(options.slots);
+  return given === undefined ? undefined : whole('--slots', given, 1, 'use --slots 20');
 }
 
 function processesOf(options: Options): Settings['processes'] {

@@ -27,7 +27,7 @@ export function forked(s: State, e: EventOf<'session.forked'>): State {
     ...ended,
     contract: { ...ended.contract, title, startedAt: e.at },
     lifetime: {
-      ...{ status: 'open', stoppingAt: null, quarantine: null },
+      ...{ status: 'open', queued: null, stoppingAt: null, quarantine: null },
       ...{ epoch: 0, acquiredAt: e.at, crashes: 0 },
     },
     fork: { from, head, seq: e.seq, lineage, cells: ended.counters.cell },

@@ -286,6 +286,8 @@ export function transcript(decide) {
     'session.stopped': (e) =>
       note(`Stopped.${e.unknown.length > 0 ? ` Outcome unknown: ${e.unknown.join(', ')}.` : ''}`, 'end'),
     'session.reopened': (e) => note(`Reopened by ${e.by}.`),
+    'session.queued': (e) => note(`All slots are taken: it waits for one, at place ${e.place}.`, 'warn'),
+    'session.admitted': () => note('It has a slot and goes on.'),
     'session.parked': () => note('Parked. The next message wakes it with all it has.'),
     'session.forked': (e) => {
       hush();
