@@ -163,6 +163,8 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
             bold('■ stopped') +
               (event.unknown.length > 0 ? `; outcome unknown: ${event.unknown.join(', ')}` : ''),
           ];
+        case 'session.archived':
+          return note('archived; the next message wakes it with all it has');
         case 'session.parked':
           return [dim('■ parked: the next message wakes it with all it has')];
         case 'session.forked':

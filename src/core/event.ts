@@ -27,6 +27,7 @@ import type { KernelEvent } from './kernel-event.ts';
 import type { Limits } from './limits.ts';
 import type { Finish, Part, Usage, When } from './message.ts';
 import type { Ruling } from './policy.ts';
+import type { Residency } from './residency.ts';
 import type { FilesUse, WorkspaceEvent } from './workspace-event.ts';
 
 export { DEFAULT_LIMITS, type Limits } from './limits.ts';
@@ -125,6 +126,13 @@ export type EventBody =
   | { readonly kind: 'session.admitted' }
   /** Its memory was given up after a long rest; image and log bring everything back at the next `send`. */
   | { readonly kind: 'session.parked'; readonly since: number }
+  /** After a far longer rest its images became one, and `images` older ones of `bytes` are gone, as is its index of words. */
+  | {
+      readonly kind: 'session.archived';
+      readonly since: number;
+      readonly images: number;
+      readonly bytes: number;
+    }
   /**
    * All events before this one are those of another session, copied; from here on it is a session of its own. What was
    * in flight stays with the original: open effects, decisions, timers, and messages that had not been read.
@@ -156,6 +164,8 @@ export type EventBody =
       readonly images: readonly FileRef[];
       readonly when: When;
       readonly rule: string;
+      /** From where it woke a session that rested; not there where nothing rested. */
+      readonly woke?: Residency;
     }
   | {
       readonly kind: 'message.read';
@@ -422,6 +432,7 @@ export const AUTHORITY = {
   'session.queued': 'fact',
   'session.admitted': 'fact',
   'session.parked': 'fact',
+  'session.archived': 'fact',
   'session.forked': 'input',
   'lease.acquired': 'fact',
   'message.accepted': 'input',

@@ -17,6 +17,7 @@ import * as heap from './slices/heap.ts';
 import * as inbox from './slices/inbox.ts';
 import * as kernel from './slices/kernel.ts';
 import * as lifetime from './slices/lifetime.ts';
+import * as residence from './slices/residence.ts';
 import * as timer from './slices/timer.ts';
 import * as turn from './slices/turn.ts';
 import * as workspace from './slices/workspace.ts';
@@ -48,6 +49,7 @@ export const initialState: State = {
     acquiredAt: 0,
     crashes: 0,
   },
+  residence: residence.NEW_RESIDENCE,
   fork: null,
   inbox: { unread: [], receipts: {} },
   turn: null,
@@ -100,6 +102,7 @@ const UPKEEP: ReadonlySet<string> = new Set([
   'lease.acquired',
   'heap.based',
   'session.parked',
+  'session.archived',
   'compaction.started',
   'context.compacted',
   'compaction.failed',
@@ -135,12 +138,13 @@ const TRANSITIONS: { readonly [Kind in EventKind]: (s: State, e: EventOf<Kind>) 
   'session.queued': lifetime.queued,
   'session.admitted': lifetime.admitted,
   'session.parked': (s) => workspace.parked(heap.parked(s)),
+  'session.archived': residence.archived,
   'session.forked': fork.forked,
   'lease.acquired': lifetime.acquired,
-  'message.accepted': inbox.accepted,
+  'message.accepted': (s, e) => inbox.accepted(residence.followed(s, e), e),
   'message.read': inbox.read,
   'turn.started': turn.started,
-  'step.started': turn.stepStarted,
+  'step.started': (s, e) => turn.stepStarted(s.heap.chain ? s : residence.awake(s, e.at), e),
   'model.completed': turn.modelCompleted,
   'model.failed': turn.modelFailed,
   'call.refused': turn.callRefused,
@@ -164,7 +168,7 @@ const TRANSITIONS: { readonly [Kind in EventKind]: (s: State, e: EventOf<Kind>) 
   'cell.committed': heap.cellCommitted,
   'cell.aborted': heap.cellAborted,
   'cell.suspended': heap.cellSuspended,
-  'heap.restored': heap.restored,
+  'heap.restored': (s, e) => residence.awake(heap.restored(s, e), e.at),
   'heap.based': heap.based,
   'workspace.opened': workspace.opened,
   'workspace.committed': workspace.committed,

@@ -53,7 +53,8 @@ export type PortCall =
   /** Take a new base of the heap with this digest. */
   | { readonly do: 'base'; readonly of: string }
   /** Give up the memory of a session that rests since then. */
-  | { readonly do: 'park'; readonly since: number };
+  | { readonly do: 'park'; readonly since: number }
+  | { readonly do: 'archive'; readonly since: number };
 
 export interface Next {
   readonly choices: readonly EventBody[];

@@ -27,6 +27,7 @@ import type {
 import type { KernelLost, KernelObject } from './kernel-event.ts';
 import type { CallResult, Message, Part, Receipt, ToolCallPart, Whole } from './message.ts';
 import type { Ruling } from './policy.ts';
+import type { Residency } from './residency.ts';
 import type { TreeRef } from './tree.ts';
 import type { FileNote, FilesChanged, FilesRung, FilesUse } from './workspace-event.ts';
 
@@ -39,6 +40,7 @@ export interface State {
   readonly contract: Contract;
   readonly budget: BudgetState;
   readonly lifetime: Lifetime;
+  readonly residence: Residence;
   /** Where it was forked from; null for a session that was started. */
   readonly fork: Fork | null;
   readonly inbox: Inbox;
@@ -100,6 +102,16 @@ export interface Lifetime {
   readonly acquiredAt: number;
   /** Holders that died in a row without any progress between. */
   readonly crashes: number;
+}
+
+export interface Residence {
+  /** Instructions that came while it rested, and how long it had rested before the last of them. */
+  readonly followUps: number;
+  readonly gapMs: number | null;
+  /** Since when it rested when it was last archived; null before. */
+  readonly archivedSince: number | null;
+  /** The last wake by a message: from where, and how long it took until there was all it had; null until that is known. */
+  readonly woke: { readonly from: Residency; readonly at: number; readonly ms: number | null } | null;
 }
 
 export interface Fork {

@@ -5,18 +5,14 @@
  *
  * U1  A base at rest is taken where the next cell would have to take it in the turn's way, and only of a heap that is
  *     open: nothing is opened to be written again.
- * U2  A session is parked once, `PARK_AFTER_MS` after its last event that was more than upkeep. Then it costs nothing
- *     until something comes in: no memory, no lease, no look of the sweeper. One that never had a heap or a file is never due.
+ * U2  A session is parked once, when the policy says so (residency.ts), counted from its last event that was more than
+ *     upkeep. Then it costs nothing until something comes in: no memory, no lease, no look of the sweeper but one: where it
+ *     has images, it is archived after a far longer rest. One that never had a heap or a file is never due.
  */
 
 import type { Next } from './next.ts';
+import { archiveAfterMs, keptOf, parkAfterMs } from './residency.ts';
 import { headImage, type ImageChain, type State } from './state.ts';
-
-/**
- * A follow-up comes within minutes or after hours: ten minutes keep the heap for the first kind, and the second waits
- * for a tenth of a second.
- */
-export const PARK_AFTER_MS = 10 * 60_000;
 
 /** Of the same size as the sandbox's own bound, so that it is met here first. */
 const OUTGROWN_SHARE = 1 / 2;
@@ -30,7 +26,8 @@ const WORTH_DELTAS = 16;
 
 export function upkeep(s: State, now: number): Next {
   const isParked = s.heap.parked && s.workspace.parked;
-  if (isParked || s.foreign.length > 0 || s.lifetime.quarantine !== null) return NOTHING;
+  if (s.foreign.length > 0 || s.lifetime.quarantine !== null) return NOTHING;
+  if (isParked) return archiving(s, now);
   const due = parkingAt(s);
   if (now >= due) return { ...NOTHING, calls: [{ do: 'park', since: s.activeAt }] };
   const { chain, opened } = s.heap;
@@ -39,7 +36,16 @@ export function upkeep(s: State, now: number): Next {
 }
 
 /** When a session is parked, if nothing comes in before. */
-export const parkingAt = (s: State): number => s.activeAt + PARK_AFTER_MS;
+export const parkingAt = (s: State): number => s.activeAt + parkAfterMs(keptOf(s));
+
+/** Without images there is nothing to fold, and a session that is stopped has been told to go. */
+function archiving(s: State, now: number): Next {
+  if (s.heap.chain === null || s.residence.archivedSince === s.activeAt) return NOTHING;
+  const due = s.activeAt + archiveAfterMs(keptOf(s));
+  return now < due
+    ? { ...NOTHING, wakeAt: due }
+    : { ...NOTHING, calls: [{ do: 'archive', since: s.activeAt }] };
+}
 
 /** Whether a session that is parked wakes so much faster from a new base that it is worth the writing. */
 export function isWorthBasing({ base, deltas }: ImageChain): boolean {

@@ -31,6 +31,8 @@ export interface DriveContext {
   readonly heaps: Heaps;
   readonly workspaces: Workspaces;
   readonly leftovers: Leftovers;
+  /** Whether somebody follows this session, as far as this process knows. */
+  readonly attended: (session: SessionId) => boolean;
   /** Somebody else may go on now. */
   readonly wake: Wake;
   readonly states: { get(id: SessionId): State | undefined; set(id: SessionId, state: State): void };
@@ -49,6 +51,7 @@ const HEAP_CALLS: ReadonlySet<string | undefined> = new Set<PortCall['do']>([
   'deliver',
   'base',
   'park',
+  'archive',
   'release',
   'checkout',
 ]);
@@ -113,6 +116,7 @@ class Actor {
       epoch: lease.epoch,
       leaseEnds: () => lease.endsAt,
       number: () => ++this.modelCalls,
+      attended: context.attended,
       late: (performed) => this.handIn(performed),
     };
   }

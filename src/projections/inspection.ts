@@ -7,6 +7,7 @@ import type { DecisionSubject } from '../core/event.ts';
 import type { SessionId } from '../core/ids.ts';
 import { STOP_GRACE_MS } from '../core/next.ts';
 import { type Phase, phase } from '../core/phase.ts';
+import type { Residency } from '../core/residency.ts';
 import { contextSize } from '../core/size.ts';
 import { needsSlot } from '../core/slot.ts';
 import {
@@ -21,7 +22,7 @@ import {
 import type { Json } from '../lib/json.ts';
 import { ordinal } from '../lib/text.ts';
 import { type FilesInspection, filesOf } from './files.ts';
-import { type Residency, residency } from './summary.ts';
+import { residency } from './summary.ts';
 
 export interface Inspection {
   readonly id: SessionId;
@@ -30,6 +31,8 @@ export interface Inspection {
   readonly persist: boolean;
   readonly phase: Phase;
   readonly residency: Residency;
+  /** The last wake by a message: from where, and the ms until there was all it had. Null before the first. */
+  readonly woke: { readonly from: Residency; readonly at: number; readonly ms: number | null } | null;
   /** Why it rests, when that is not plain from the phase; null otherwise. */
   readonly reason: string | null;
   /** In the queue for a slot of its owner, 1 for the next; null while it waits for none. */
@@ -125,6 +128,7 @@ export function inspect(id: SessionId, s: State, place = s.lifetime.queued?.plac
     persist: contract.persist,
     phase: phase(s),
     residency: residency(s),
+    woke: s.residence.woke,
     reason: reasonOf(id, s, inQueue),
     place: inQueue,
     wakesAt: earliest(pendingTimers(s).map(({ due }) => due)),

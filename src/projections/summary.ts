@@ -3,6 +3,7 @@
 import type { Owner, SessionId } from '../core/ids.ts';
 import { next } from '../core/next.ts';
 import { type Phase, phase } from '../core/phase.ts';
+import { type Residency, restsAt } from '../core/residency.ts';
 import { needsSlot } from '../core/slot.ts';
 import { openDecisions, type State, unknownEffects } from '../core/state.ts';
 import { given } from '../lib/given.ts';
@@ -10,10 +11,8 @@ import { oneLine } from '../lib/text.ts';
 import { awaiting } from './awaiting.ts';
 
 /** Whether some worker may hold live objects of it in memory. A separate axis: every phase can be parked. */
-export type Residency = 'resident' | 'parked';
-
 export const residency = (s: State, standing: Phase = phase(s)): Residency =>
-  !s.heap.parked || standing === 'working' ? 'resident' : 'parked';
+  standing === 'working' ? 'resident' : restsAt(s);
 
 /** What lists, the sweeper and the inbox need without reading the log; the store keeps it as the index row. */
 export interface Summary {

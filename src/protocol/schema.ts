@@ -193,10 +193,15 @@ export const key = z.string().regex(/^[\x21-\x7e]{1,200}$/, '1 to 200 visible AS
 
 // ── what goes out ────────────────────────────────────────────────────────────────────────────────────────────
 
+const residency = z
+  .enum(['resident', 'parked', 'archived'])
+  .describe('Whether a worker may hold its live objects in memory; a separate axis from the phase.');
+
 export const receipt = z.object({
   message: z.string(),
   seq: positive.describe('Position in the log.'),
   rule: z.string().describe('The rule that applies to this message, in words.'),
+  woke: residency.optional().describe('From where it wakes a session that rested.'),
 });
 
 export const started = receipt.extend({ session: z.string() });
@@ -225,10 +230,6 @@ export const stopped = z.object({
   status: z.enum(['stopped', 'stopping']),
   unknown: list(z.string()).describe('Effects whose outcome nobody knows.'),
 });
-
-const residency = z
-  .enum(['resident', 'parked'])
-  .describe('Whether a worker may hold its live objects in memory; a separate axis from the phase.');
 
 export const row = z.object({
   id: z.string(),
@@ -326,6 +327,10 @@ export const inspection = z.object({
   persist: z.boolean(),
   phase,
   residency,
+  woke: z
+    .object({ from: residency, at: z.number(), ms: z.number().nullable() })
+    .nullable()
+    .describe('The last wake by a message, and how long it took until there was all it had.'),
   reason: z.string().nullable().describe('Why it rests, when that is not plain from the phase.'),
   place: count.nullable().describe('In the queue for a slot, 1 for the next; null while it waits for none.'),
   wakesAt: z.number().nullable().describe('When it goes on by itself; null when it has no timer.'),

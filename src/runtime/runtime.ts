@@ -27,10 +27,10 @@ import { checkImages, type FileData } from '../core/file.ts';
 import { type Owner, parseSessionId, type SessionId, sessionId } from '../core/ids.ts';
 import type { Receipt, When } from '../core/message.ts';
 import { type Phase, phase } from '../core/phase.ts';
+import { TUNABLES } from '../core/residency.ts';
 import { digestOf } from '../core/slices/inbox.ts';
 import { lineageOf, type State } from '../core/state.ts';
 import { decode, encode } from '../core/upcast.ts';
-import { PARK_AFTER_MS } from '../core/upkeep.ts';
 import type { Drive, Driver } from '../driver/port.ts';
 import { assert } from '../lib/assert.ts';
 import { drive } from '../loop/actor.ts';
@@ -53,6 +53,7 @@ import { type Approver, approving } from './approver.ts';
 import { type Asked, ask } from './ask.ts';
 import { type FileCalls, fileCalls } from './files.ts';
 import { follow, type Whisper } from './follow.ts';
+import { type Followers, followers } from './followers.ts';
 import { type Forked, type ForkRequest, fork, noSuchEvent } from './fork.ts';
 import { type Inbox, type InboxItem, inbox, watchInbox } from './inbox.ts';
 import { setOwnerBudget } from './owner-budget.ts';
@@ -158,7 +159,7 @@ const STOP_WAIT_MS = 15_000;
 const RECALLED = 16_200;
 const WHOLE = 4_000_000;
 /** A heap that parking did not reach, since another worker parked its session or nobody may drive it. */
-const IDLE_MS = 2 * PARK_AFTER_MS;
+const IDLE_MS = 2 * TUNABLES.parkMs.most;
 
 /** With an approver, code decides about what the policy asks; without one, only people do. */
 export function outlast(
@@ -170,7 +171,11 @@ export function outlast(
   const heaps = new Heaps(ports);
   const workspaces = new Workspaces(ports);
   const wake: Wake = (session) => driver.wake(session);
-  const context = { ports, heaps, workspaces, leftovers: new Leftovers(), states: states(), wake };
+  const following = followers();
+  const context = {
+    ...{ ports, heaps, workspaces, leftovers: new Leftovers(), states: states(), wake, following },
+    attended: following.has,
+  };
   const closing = new AbortController();
   const as = (of: Owner, by: string = of): Sessions => sessions(of, { ...context, driver, home: owner }, by);
   const driving: Drive = (session, signal) => drive(session, context, signal);
@@ -208,6 +213,7 @@ interface Context {
   readonly heaps: Heaps;
   readonly states: ReturnType<typeof states>;
   readonly workspaces: Workspaces;
+  readonly following: Followers;
   readonly driver: Driver;
   /** Whose server it is. */
   readonly home: Owner;
@@ -216,7 +222,7 @@ interface Context {
 /** `by` is who acts: the owner, or what acts for them. */
 function sessions(
   owner: Owner,
-  { ports, states: known, workspaces, driver, home }: Context,
+  { ports, states: known, workspaces, driver, home, following }: Context,
   by: string,
 ): Sessions {
   /** The id of a session that this owner has; anything else is unknown. */
@@ -258,7 +264,8 @@ function sessions(
     id: string,
     options: { after?: number; signal?: AbortSignal; whispers?: boolean } = {},
   ): AsyncGenerator<Event | ForeignEvent | Whisper, void, void> {
-    yield* follow(await own(id), ports, { ...options, after: options.after ?? 0 });
+    const session = await own(id);
+    yield* following.following(session, follow(session, ports, { ...options, after: options.after ?? 0 }));
   }
 
   async function rest(id: string, { signal }: { signal?: AbortSignal } = {}): Promise<Phase> {
@@ -346,8 +353,9 @@ function sessions(
           receipt = sent.repeated;
           return [];
         }
-        receipt = { message: sent.message, seq: s.head + 1, rule: sent.rule };
-        return sent.events;
+        const { events, ...given } = sent;
+        receipt = { ...given, seq: s.head + 1 };
+        return events;
       };
       const { events } = await input(id, accept, blobs);
       assert(receipt !== null, `a message was accepted with ${events.length} events`);

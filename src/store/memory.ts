@@ -319,6 +319,8 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
     assert(kept.summary.owner === commit.summary.owner, 'a session keeps its owner');
     for (const event of commit.events) kept.events.push(Object.freeze({ ...event }));
     keepBlobs(commit.session, commit.blobs);
+    if (commit.sheds) kept.batches = [];
+    for (const ref of commit.sheds ?? []) blobs.get(commit.session)?.delete(ref);
     kept.summary = { ...commit.summary };
     return { status: 'committed' };
   }

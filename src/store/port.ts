@@ -1,7 +1,7 @@
 /**
  * The port to everything durable. One suite (`suite.ts`) proves each adapter.
  *
- * S1  `commit` is atomic: all its events and blobs, and the index row, or nothing; it resolves once they are durable.
+ * S1  `commit` is atomic: all its events and blobs, what it sheds, and the index row, or nothing; it resolves once they are durable.
  * S2  `commit` succeeds only on the head it names, and under the epoch it names when it names one.
  * S3  Sequence numbers of a session are 1, 2, 3 … without gap or repeat.
  * S4  Epochs only grow. `acquire` gives a new one; a commit under an older one changes nothing.
@@ -53,6 +53,8 @@ export interface Commit {
   readonly events: readonly StoredEvent[];
   readonly blobs: readonly Blob[];
   readonly summary: Summary;
+  /** Of a session that is archived: blobs that its state needs no more. They go, and the index of its words goes with them. */
+  readonly sheds?: readonly BlobRef[];
   /** Only when creating: a key under which a repeated start by the same owner finds this session. */
   readonly startKey?: string | null;
 }

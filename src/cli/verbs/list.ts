@@ -46,7 +46,7 @@ export const run: Verb = async ({ options, terminal }) => {
 
 function besides({ place, residency }: Row): string {
   if (place !== undefined) return ` waits for a slot: ${ordinal(place)}`;
-  return residency === 'parked' ? ' parked' : '';
+  return residency === undefined || residency === 'resident' ? '' : ` ${residency}`;
 }
 
 function needs({ openDecisions, unknownEffects }: Row, yellow: (text: string) => string): string {

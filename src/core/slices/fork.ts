@@ -17,6 +17,7 @@ import { openDecisions, pendingTimers } from '../state.ts';
 import { withdrawQuestions } from './decision.ts';
 import { LEFT, leaveOpen } from './effect.ts';
 import { leftKernel } from './kernel.ts';
+import { NEW_RESIDENCE } from './residence.ts';
 import { closeTurn, note } from './turn.ts';
 
 export function forked(s: State, e: EventOf<'session.forked'>): State {
@@ -30,6 +31,7 @@ export function forked(s: State, e: EventOf<'session.forked'>): State {
       ...{ status: 'open', queued: null, stoppingAt: null, quarantine: null },
       ...{ epoch: 0, acquiredAt: e.at, crashes: 0 },
     },
+    residence: NEW_RESIDENCE,
     fork: { from, head, seq: e.seq, lineage, cells: ended.counters.cell },
     inbox: { unread: [], receipts: {} },
     loss: null,

@@ -289,6 +289,7 @@ export function transcript(decide) {
     'session.queued': (e) => note(`All slots are taken: it waits for one, at place ${e.place}.`, 'warn'),
     'session.admitted': () => note('It has a slot and goes on.'),
     'session.parked': () => note('Parked. The next message wakes it with all it has.'),
+    'session.archived': () => note('Archived. The next message wakes it with all it has.'),
     'session.forked': (e) => {
       hush();
       leaveOpen();

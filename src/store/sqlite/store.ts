@@ -285,13 +285,15 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
   }
 
   /** Appends events and blobs; gives the checksum of the last event. */
-  function insert({ session, events, blobs }: Commit, before: Uint8Array): Uint8Array {
+  function insert({ session, events, blobs, sheds }: Commit, before: Uint8Array): Uint8Array {
     let chain = before;
     for (const event of events) {
       chain = link(chain, event);
       sql.event.run(session, event.seq, event.at, event.kind, event.version, event.body, chain);
     }
     putBlobs(session, blobs);
+    if (sheds) words.forget(session);
+    for (const ref of sheds ?? []) sql.shed.run(session, ref);
     return chain;
   }
 
@@ -402,6 +404,7 @@ function statements(db: Database) {
     putBlob: db.prepare(`
       INSERT INTO blobs (session, ref, bytes) VALUES (?, ?, ifnull(?, x''))
       ON CONFLICT (session, ref) DO UPDATE SET bytes = excluded.bytes`),
+    shed: db.prepare('DELETE FROM blobs WHERE session = ? AND ref = ?'),
     blob: db.prepare('SELECT CAST(bytes AS BLOB) AS bytes FROM blobs WHERE session = ? AND ref = ?'),
     create: db.prepare(`
       INSERT INTO sessions (id, owner, start_key, started_at, phase, due_at, head, chain, epoch, held, guard, summary, awaiting,
