@@ -98,6 +98,8 @@ export interface OutlastOptions {
    * be kept be given up so long after a notice; by default it never is.
    */
   readonly limits?: Partial<Limits>;
+  /** Sessions of one owner that may work at once, unless the owner has a number of its own; by default 20. */
+  readonly slots?: number;
   /** More for the system prompt, after the list of granted services. */
   readonly briefing?: string;
   readonly owner?: string;
@@ -156,6 +158,7 @@ export async function createOutlast(
     sealer,
     holder: `${process.pid}.${systemEntropy.token(8)}`,
     leaseMs: LEASE_MS,
+    slots: options.slots,
     briefing: [briefingOf(grants), options.briefing ?? ''].filter((text) => text !== '').join('\n\n'),
     report,
   };
@@ -166,7 +169,7 @@ export async function createOutlast(
     processes: opened.offered ? opened.processes.says : opened.says,
     parking: opened.offered ? opened.parking : null,
   };
-  const driver = leaseDriver({ store, clock, report });
+  const driver = leaseDriver({ store, clock, report, slots: options.slots });
   return {
     ...outlast(ports, driver, parseOwner(options.owner ?? 'local'), {
       approver: options.approver,

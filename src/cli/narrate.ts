@@ -6,7 +6,7 @@
 import { budgetInWords, exhaustionInWords } from '../core/budget.ts';
 import type { Event, EventOf, ForeignEvent } from '../core/event.ts';
 import { nameOf } from '../core/file.ts';
-import { clip, oneLine } from '../lib/text.ts';
+import { clip, oneLine, ordinal } from '../lib/text.ts';
 import { answersTo } from './answers.ts';
 import { claimLines } from './claims.ts';
 import { COMMAND } from './name.ts';
@@ -123,6 +123,10 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
           ];
         case 'turn.interrupted':
           return [yellow(`! turn ${event.turn} was interrupted by ${event.by}`)];
+        case 'session.queued':
+          return [yellow(`■ waits for a slot: ${ordinal(event.place)} in the queue`)];
+        case 'session.admitted':
+          return note('it has a slot and goes on');
         case 'budget.exhausted':
           return [yellow(`■ ${exhaustionInWords(event)}`)];
         case 'budget.set':
@@ -159,6 +163,8 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
             bold('■ stopped') +
               (event.unknown.length > 0 ? `; outcome unknown: ${event.unknown.join(', ')}` : ''),
           ];
+        case 'session.archived':
+          return note('archived; the next message wakes it with all it has');
         case 'session.parked':
           return [dim('■ parked: the next message wakes it with all it has')];
         case 'kernel.noticed': {

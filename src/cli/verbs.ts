@@ -34,6 +34,7 @@ export const VERBS: readonly VerbSpec[] = [
         '--park-kernels <when>',
         'Python with objects that cannot be saved: never (default), or after-notice, =HOURS of it (24), unless something comes in',
       ],
+      ['--slots <n>', 'sessions of one owner that may work at once; default 20'],
       ['--standby', 'wait until the server of that folder is gone, then take its place'],
     ],
     help: `Everything it knows is in its data folder: kill it at any moment and start it again. A second one
@@ -366,6 +367,20 @@ Examples:
   ${COMMAND} budget --owner-set usd=20,minutes=600`,
     isRemote: true,
     load: () => import('./verbs/budget.ts'),
+  },
+  {
+    name: 'slots',
+    summary: 'how many of your sessions may work at once, and who waits',
+    args: [['[n]', 'from now on so many; "default" goes back to the number of the server']],
+    help: `A session that waits for you, for a decision or for an instant holds no slot. One that finds them all taken waits
+its turn, at a place that list shows, and takes messages meanwhile.
+
+Examples:
+  ${COMMAND} slots
+  ${COMMAND} slots 5
+  ${COMMAND} slots default`,
+    isRemote: true,
+    load: () => import('./verbs/slots.ts'),
   },
   {
     name: 'report',

@@ -105,6 +105,10 @@ export interface Client {
   ): Promise<PhaseAnswer>;
   ownerBudget(options?: Waiting): Promise<AnswerOf<'ownerBudget'>>;
   setOwnerBudget(limits: BudgetChange | null, options?: Keyed): Promise<AnswerOf<'ownerBudget'>>;
+  /** How many of your sessions may work at once, how many do, and how many wait. */
+  slots(options?: Waiting): Promise<AnswerOf<'slots'>>;
+  /** null goes back to the number of the server. */
+  setSlots(slots: number | null, options?: Keyed): Promise<AnswerOf<'setSlots'>>;
   verify(session: string, options?: Waiting): Promise<Verification>;
   report(session: string, options?: Waiting): Promise<Report>;
   /** What the log says: by id, by words, by kind and time. `from` and `to` are days or instants, as ISO 8601. */
@@ -211,6 +215,8 @@ export function client({ url, token, fetch = globalThis.fetch }: ClientOptions):
     ownerBudget: (options = {}) => request(to, { path: pathOf('ownerBudget'), ...options }),
     setOwnerBudget: (limits, options = {}) =>
       request(to, { path: pathOf('setOwnerBudget'), body: { limits }, ...options }),
+    slots: (options = {}) => request(to, { path: pathOf('slots'), ...options }),
+    setSlots: (slots, options = {}) => request(to, { path: pathOf('setSlots'), body: { slots }, ...options }),
     verify: (session, options = {}) => request(to, { path: pathOf('verify', session), body: {}, ...options }),
     inbox: ({ signal, ...query } = {}) => request(to, { path: pathOf('inbox'), query, ...given({ signal }) }),
     report: (session, options = {}) => request(to, { path: pathOf('report', session), ...options }),

@@ -49,6 +49,7 @@ export const areStopped = ({ family }: State): boolean =>
 
 function wantedOf({ lifetime }: State): Wanted {
   const { status } = lifetime;
+  if (status === 'queued') return 'open';
   return status === 'stopping' ? 'stopped' : status;
 }
 

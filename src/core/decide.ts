@@ -3,6 +3,7 @@
  * Pure. Every command here is an input: it needs no lease and is decided again when the head has moved.
  */
 
+import { given } from '../lib/given.ts';
 import { oneLine } from '../lib/text.ts';
 import { type BudgetChange, type Budgets, changed, NO_BUDGETS, WHATS } from './budget.ts';
 import { OutlastError } from './error.ts';
@@ -13,9 +14,12 @@ import type { FileRef } from './file.ts';
 import { type DecisionId, type MessageId, mint, type Owner, type SessionId } from './ids.ts';
 import type { Receipt, When } from './message.ts';
 import { phase } from './phase.ts';
+import { restsAt } from './residency.ts';
 import { newsOf } from './slices/family.ts';
 import { digestOf } from './slices/inbox.ts';
 import { standingNotice } from './slices/kernel.ts';
+import { isFollowUp } from './slices/residence.ts';
+import { needsSlot } from './slot.ts';
 import { type Decision, findEffect, openDecisions, type State } from './state.ts';
 
 export interface Contract {
@@ -79,7 +83,7 @@ interface ForkTerms {
 
 export type Sent =
   | { readonly repeated: Receipt }
-  | { readonly events: readonly EventBody[]; readonly message: MessageId; readonly rule: string };
+  | (Omit<Receipt, 'seq'> & { readonly events: readonly EventBody[] });
 
 /** `send`: one call for every state. A key that was used is answered with its first receipt. */
 export function send(
@@ -96,7 +100,8 @@ export function send(
         next: 'use a new key for a new message',
       });
     }
-    return { repeated: { message: first.message, seq: first.seq, rule: first.rule } };
+    const { digest: _, ...repeated } = first;
+    return { repeated };
   }
   refuseForeign(s);
   if (s.lifetime.status === 'stopped' || s.lifetime.status === 'stopping') {
@@ -105,15 +110,20 @@ export function send(
     });
   }
   const message = mint.message(s.counters);
-  const rule = ruleOf(s, when);
-  return { message, rule, events: [{ kind: 'message.accepted', message, key, text, images, when, rule }] };
+  const receipt = {
+    message,
+    rule: ruleOf(s, when),
+    ...given({ woke: isFollowUp(s) ? restsAt(s) : undefined }),
+  };
+  return { ...receipt, events: [{ kind: 'message.accepted', key, text, images, when, ...receipt }] };
 }
 
 /** The rule that applies to a message accepted in this state, in words. */
 export function ruleOf(s: State, when: When): string {
   const held = s.lifetime.quarantine !== null || s.lifetime.status === 'paused';
   const rests = s.budget.exhausted !== null ? 'waits until its budget is raised, then ' : '';
-  const prefix = held ? 'waits until the session is resumed, then ' : rests;
+  const queued = s.lifetime.status === 'queued' && needsSlot(s, s.at) ? 'waits for a slot, then ' : rests;
+  const prefix = held ? 'waits until the session is resumed, then ' : queued;
   const following = `starts turn ${(s.turn?.number ?? s.turns) + 1}`;
   if (!s.turn) {
     const reopens = phase(s) === 'completed' ? 'reopens, ' : '';
@@ -143,7 +153,7 @@ export function setFiles(
 
 export function pause(s: State, by: string): readonly EventBody[] {
   refuseStopped(s);
-  return s.lifetime.status === 'open' ? [{ kind: 'session.paused', by }] : [];
+  return s.lifetime.status === 'paused' ? [] : [{ kind: 'session.paused', by }];
 }
 
 export function resume(s: State, by: string): readonly EventBody[] {

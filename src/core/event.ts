@@ -13,67 +13,22 @@ import type { Capability, Evidence, Finding, Outcome } from './capability.ts';
 import type { Claim } from './claims.ts';
 import type { FamilyEvent, FamilyUse, Parent } from './family-event.ts';
 import type { FileRef } from './file.ts';
-import type {
-  BlobRef,
-  CallId,
-  CellId,
-  DecisionId,
-  EffectId,
-  MessageId,
-  Owner,
-  SessionId,
-  TimerId,
-} from './ids.ts';
+import type { HeapEvent } from './heap-event.ts';
+import type { CallId, CellId, DecisionId, EffectId, MessageId, Owner, SessionId, TimerId } from './ids.ts';
 import type { KernelEvent } from './kernel-event.ts';
 import type { Limits } from './limits.ts';
 import type { Finish, Part, Usage, When } from './message.ts';
 import type { Ruling } from './policy.ts';
+import type { Residency } from './residency.ts';
 import type { FilesUse, WorkspaceEvent } from './workspace-event.ts';
 
+export type * from './heap-event.ts';
 export { DEFAULT_LIMITS, type Limits } from './limits.ts';
 
 /** Where an effect was asked for: directly by the model, or by code in a cell. */
 export type Origin =
   | { readonly by: 'call'; readonly call: CallId }
   | { readonly by: 'cell'; readonly cell: CellId; readonly guestCall: number };
-
-/** A name that lives in the sandbox's heap between cells. */
-export interface LiveObject {
-  readonly name: string;
-  /** Constructor or primitive type. */
-  readonly type: string;
-  /** Elements, entries, members or characters; null where size has no meaning. */
-  readonly size: number | null;
-}
-
-/** A committed state of the heap: what to load to have it back. */
-export interface HeapImage {
-  /** `base` stands alone; `delta` is the XOR against the image before. */
-  readonly form: 'base' | 'delta';
-  readonly blob: BlobRef;
-  /** Bytes stored. */
-  readonly bytes: number;
-  /** SHA-256 of the engine build that alone can read this image. */
-  readonly engine: string;
-  /** Digest over all pages of the heap: two heaps are equal when their digests are. */
-  readonly digest: string;
-}
-
-/** How far down the ladder a restore had to go. */
-export type Rung = 'attached' | 'exact' | 'replayed' | 'fresh';
-
-export interface Lost {
-  readonly name: string;
-  readonly type: string;
-  readonly cell: CellId;
-  readonly why: string;
-}
-
-export type CellEnd =
-  | { readonly status: 'done'; readonly value: string }
-  | { readonly status: 'failed'; readonly error: string };
-
-export type AbortReason = 'time' | 'memory' | 'output' | 'poisoned' | 'lost' | 'interrupted' | 'stuck';
 
 /** What a suspended call or cell waits for. */
 export type Awaited = DecisionId | TimerId | SessionId;
@@ -122,8 +77,19 @@ export type EventBody =
   | { readonly kind: 'session.stopped'; readonly unknown: readonly EffectId[] }
   | { readonly kind: 'session.reopened'; readonly by: string }
   | { readonly kind: 'session.quarantined'; readonly reason: string }
+  /** All slots of its owner are taken: it waits for one, at this place. What was sent is cleared up meanwhile. */
+  | { readonly kind: 'session.queued'; readonly place: number }
+  /** It has a slot after it waited for one. */
+  | { readonly kind: 'session.admitted' }
   /** Its memory was given up after a long rest; image and log bring everything back at the next `send`. */
   | { readonly kind: 'session.parked'; readonly since: number }
+  /** After a far longer rest its images became one, and `images` older ones of `bytes` are gone, as is its index of words. */
+  | {
+      readonly kind: 'session.archived';
+      readonly since: number;
+      readonly images: number;
+      readonly bytes: number;
+    }
   /**
    * All events before this one are those of another session, copied; from here on it is a session of its own. What was
    * in flight stays with the original: open effects, decisions, timers, and messages that had not been read.
@@ -158,6 +124,8 @@ export type EventBody =
       readonly images: readonly FileRef[];
       readonly when: When;
       readonly rule: string;
+      /** From where it woke a session that rested; not there where nothing rested. */
+      readonly woke?: Residency;
     }
   | {
       readonly kind: 'message.read';
@@ -312,45 +280,7 @@ export type EventBody =
       /** `absent`: the request never left. */
       readonly outcome: Outcome | { readonly status: 'absent' };
     }
-  // ── sandbox ──────────────────────────────────────────────────────────────────────────────────────────────
-  | {
-      readonly kind: 'cell.started';
-      readonly cell: CellId;
-      readonly call: CallId;
-      readonly source: string;
-      /** The source as it was run: types stripped, declarations rewritten. */
-      readonly code: string;
-    }
-  | {
-      readonly kind: 'cell.committed';
-      readonly cell: CellId;
-      /** What moved the heap: the start of the cell, or the settlement of one of its calls. */
-      readonly moved: { readonly by: 'run' } | { readonly by: 'delivery'; readonly guestCall: number };
-      readonly image: HeapImage;
-      readonly output: string;
-      /** Cells that came to their end here; a delivery can end an earlier, suspended one. */
-      readonly ended: readonly { readonly cell: CellId; readonly end: CellEnd }[];
-      readonly live: { readonly set: readonly LiveObject[]; readonly gone: readonly string[] };
-      readonly fuel: number;
-    }
-  | {
-      readonly kind: 'cell.aborted';
-      readonly cell: CellId;
-      readonly reason: AbortReason;
-      readonly message: string;
-      readonly output: string;
-    }
-  | { readonly kind: 'cell.suspended'; readonly cell: CellId; readonly on: Awaited }
-  | {
-      readonly kind: 'heap.restored';
-      readonly epoch: number;
-      readonly rung: Rung;
-      readonly note: string;
-      readonly lost: readonly Lost[];
-      /** The image that the session stands on from here, when the old one could not be used. */
-      readonly image: HeapImage | null;
-    }
-  | { readonly kind: 'heap.based'; readonly image: HeapImage }
+  | HeapEvent
   | WorkspaceEvent
   | KernelEvent
   | FamilyEvent
@@ -426,7 +356,10 @@ export const AUTHORITY = {
   'session.stopped': 'choice',
   'session.reopened': 'input',
   'session.quarantined': 'choice',
+  'session.queued': 'fact',
+  'session.admitted': 'fact',
   'session.parked': 'fact',
+  'session.archived': 'fact',
   'session.forked': 'input',
   'lease.acquired': 'fact',
   'message.accepted': 'input',

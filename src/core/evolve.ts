@@ -19,6 +19,7 @@ import * as heap from './slices/heap.ts';
 import * as inbox from './slices/inbox.ts';
 import * as kernel from './slices/kernel.ts';
 import * as lifetime from './slices/lifetime.ts';
+import * as residence from './slices/residence.ts';
 import * as timer from './slices/timer.ts';
 import * as turn from './slices/turn.ts';
 import * as workspace from './slices/workspace.ts';
@@ -41,7 +42,16 @@ export const initialState: State = {
     startedAt: 0,
   },
   budget: { limits: NO_BUDGETS, spent: NOTHING_SPENT, exhausted: null },
-  lifetime: { status: 'open', stoppingAt: null, quarantine: null, epoch: 0, acquiredAt: 0, crashes: 0 },
+  lifetime: {
+    status: 'open',
+    queued: null,
+    stoppingAt: null,
+    quarantine: null,
+    epoch: 0,
+    acquiredAt: 0,
+    crashes: 0,
+  },
+  residence: residence.NEW_RESIDENCE,
   fork: null,
   inbox: { unread: [], receipts: {} },
   turn: null,
@@ -98,6 +108,7 @@ const UPKEEP: ReadonlySet<string> = new Set([
   'kernel.noted',
   'kernel.noticed',
   'kernel.released',
+  'session.archived',
   'compaction.started',
   'context.compacted',
   'compaction.failed',
@@ -132,13 +143,16 @@ const TRANSITIONS: { readonly [Kind in EventKind]: (s: State, e: EventOf<Kind>) 
   'session.stopped': (s, e) => kernel.unnoticed(lifetime.stopped(s, e)),
   'session.reopened': lifetime.reopened,
   'session.quarantined': lifetime.quarantined,
+  'session.queued': lifetime.queued,
+  'session.admitted': lifetime.admitted,
   'session.parked': (s) => workspace.parked(heap.parked(s)),
+  'session.archived': residence.archived,
   'session.forked': fork.forked,
   'lease.acquired': lifetime.acquired,
-  'message.accepted': inbox.accepted,
+  'message.accepted': (s, e) => inbox.accepted(residence.followed(s, e), e),
   'message.read': inbox.read,
   'turn.started': turn.started,
-  'step.started': turn.stepStarted,
+  'step.started': (s, e) => turn.stepStarted(s.heap.chain ? s : residence.awake(s, e.at), e),
   'model.completed': turn.modelCompleted,
   'model.failed': turn.modelFailed,
   'call.refused': turn.callRefused,
@@ -146,7 +160,7 @@ const TRANSITIONS: { readonly [Kind in EventKind]: (s: State, e: EventOf<Kind>) 
   'progress.noted': turn.progressNoted,
   'response.surfaced': turn.surfaced,
   'turn.failed': turn.failed,
-  'turn.interrupted': turn.interrupted,
+  'turn.interrupted': (s, e) => turn.interrupted(lifetime.admitted(s), e),
   'compaction.started': context.started,
   'context.compacted': context.compacted,
   'compaction.failed': context.failed,
@@ -162,7 +176,7 @@ const TRANSITIONS: { readonly [Kind in EventKind]: (s: State, e: EventOf<Kind>) 
   'cell.committed': heap.cellCommitted,
   'cell.aborted': heap.cellAborted,
   'cell.suspended': heap.cellSuspended,
-  'heap.restored': heap.restored,
+  'heap.restored': (s, e) => residence.awake(heap.restored(s, e), e.at),
   'heap.based': heap.based,
   'workspace.opened': workspace.opened,
   'workspace.committed': workspace.committed,

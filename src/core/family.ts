@@ -111,7 +111,7 @@ export function standingKey(s: State): string {
 function statusOf({ lifetime }: State): Standing['status'] {
   const { status } = lifetime;
   if (status === 'stopped') return 'stopped';
-  return status === 'open' && lifetime.quarantine === null ? 'open' : 'paused';
+  return (status === 'open' || status === 'queued') && lifetime.quarantine === null ? 'open' : 'paused';
 }
 
 const unknownWrites = (s: State): readonly Effect[] =>

@@ -11,6 +11,7 @@
 import type { Json } from '../lib/json.ts';
 import type { FileData, FileRef } from './file.ts';
 import type { CallId, MessageId } from './ids.ts';
+import type { Residency } from './residency.ts';
 
 export type Meta = { readonly [provider: string]: Json };
 
@@ -138,4 +139,6 @@ export interface Receipt {
   readonly seq: number;
   /** The rule that applies to this message, in words. */
   readonly rule: string;
+  /** From where it wakes a session that rested; not there where nothing rested. */
+  readonly woke?: Residency;
 }

@@ -53,6 +53,7 @@ export type PortCall =
   | { readonly do: 'base'; readonly of: string }
   /** Give up the memory of a session that rests since then. */
   | { readonly do: 'park'; readonly since: number }
+  | { readonly do: 'archive'; readonly since: number }
   /** Give up a kernel with what cannot be kept of it: its notice is over. */
   | { readonly do: 'giveUp'; readonly since: number };
 
@@ -88,8 +89,8 @@ function workOf(s: State, now: number): Next {
   if (s.lifetime.status === 'stopping') return stopping(s, now);
   if (s.lifetime.quarantine !== null) return join([inFlight(s), kin(s)]);
   if (s.lifetime.crashes >= s.contract.limits.crashes) return quarantine(s);
-  // Paused: what was sent is still cleared up, and nothing new begins, in code neither.
-  if (s.lifetime.status === 'paused') return join([effects(s, now), expiries(s, now), kin(s)]);
+  // Paused, or queued: what was sent is still cleared up, and nothing new begins, in code neither.
+  if (s.lifetime.status !== 'open') return join([effects(s, now), expiries(s, now), kin(s)]);
   return join([
     effects(s, now),
     expiries(s, now),
@@ -122,7 +123,7 @@ function effects(s: State, now: number): Next {
       const resolution = resolve(s, effect, now);
       switch (resolution.do) {
         case 'redispatch':
-          return s.lifetime.status === 'paused' ? REST : send(s, effect, now);
+          return s.lifetime.status === 'open' ? send(s, effect, now) : REST;
         case 'query':
         case 'audit':
           return { ...REST, calls: [{ do: resolution.do, effect: effect.id, n: resolution.n }] };

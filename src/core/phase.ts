@@ -1,6 +1,7 @@
 /** The phase of a session, in the one set of words. Pure. */
 
 import { type PortCall, work } from './next.ts';
+import { needsSlot } from './slot.ts';
 import { openDecisions, pendingTimers, type State } from './state.ts';
 
 export type Phase =
@@ -21,6 +22,7 @@ export function phase(s: State): Phase {
   const { status, quarantine } = s.lifetime;
   if (status === 'stopped' || status === 'stopping') return status;
   if (status === 'paused' || quarantine !== null || s.foreign.length > 0) return 'paused';
+  if (status === 'queued' && needsSlot(s, s.at)) return 'working';
   const { choices, calls: all } = work(s, s.at);
   const calls = all.filter((call) => !ASIDE.has(call.do));
   // Also without a turn: what a cell left in the background goes on, and the log moves by itself.

@@ -29,6 +29,7 @@ import type {
 import type { KernelLost, KernelNoticed, KernelObject } from './kernel-event.ts';
 import type { CallResult, Message, Part, Receipt, ToolCallPart, Whole } from './message.ts';
 import type { Ruling } from './policy.ts';
+import type { Residency } from './residency.ts';
 import type { TreeRef } from './tree.ts';
 import type { FileNote, FilesChanged, FilesRung, FilesUse } from './workspace-event.ts';
 
@@ -41,6 +42,7 @@ export interface State {
   readonly contract: Contract;
   readonly budget: BudgetState;
   readonly lifetime: Lifetime;
+  readonly residence: Residence;
   /** Where it was forked from; null for a session that was started. */
   readonly fork: Fork | null;
   readonly inbox: Inbox;
@@ -92,7 +94,10 @@ export interface BudgetState {
 }
 
 export interface Lifetime {
-  readonly status: 'open' | 'paused' | 'stopping' | 'stopped';
+  /** `queued`: it waits for a slot of its owner, as far as it has anything to do that takes one. */
+  readonly status: 'open' | 'queued' | 'paused' | 'stopping' | 'stopped';
+  /** Since when it is queued, and at which place it was then; null while it is not. */
+  readonly queued: { readonly at: number; readonly place: number } | null;
   readonly stoppingAt: number | null;
   /** Why nothing runs until a person resumes; null otherwise. */
   readonly quarantine: string | null;
@@ -100,6 +105,16 @@ export interface Lifetime {
   readonly acquiredAt: number;
   /** Holders that died in a row without any progress between. */
   readonly crashes: number;
+}
+
+export interface Residence {
+  /** Instructions that came while it rested, and how long it had rested before the last of them. */
+  readonly followUps: number;
+  readonly gapMs: number | null;
+  /** Since when it rested when it was last archived; null before. */
+  readonly archivedSince: number | null;
+  /** The last wake by a message: from where, and how long it took until there was all it had; null until that is known. */
+  readonly woke: { readonly from: Residency; readonly at: number; readonly ms: number | null } | null;
 }
 
 export interface Fork {

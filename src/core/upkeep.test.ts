@@ -5,7 +5,7 @@ import { type Sequence, sequence } from '../testing/facts.ts';
 import type { HeapImage } from './event.ts';
 import { next } from './next.ts';
 import { phase } from './phase.ts';
-import { PARK_AFTER_MS } from './upkeep.ts';
+import { archiveAfterMs, keptOf, parkAfterMs } from './residency.ts';
 
 const image = (form: HeapImage['form'], bytes: number, digest = `${form} ${bytes}`): HeapImage => ({
   form,
@@ -79,24 +79,38 @@ describe('U1 a new base at rest', () => {
 });
 
 describe('U2 parking', () => {
-  it('comes ten minutes after the last activity, whoever holds the session by then', () => {
+  it('comes some minutes after the last activity, whoever holds the session by then', () => {
     const s = rested(image('base', 90 * KB));
     const since = s.state.activeAt;
-    expect(calls(s, PARK_AFTER_MS - 1)).toEqual([]);
-    expect(summarize(s.state, s.state.at).dueAt).toBe(since + PARK_AFTER_MS);
-    expect(calls(s, PARK_AFTER_MS)).toEqual([{ do: 'park', since }]);
-    // Taking the lease is no activity: else the worker that comes to park would wait another ten minutes.
-    expect(calls(s.lost(), PARK_AFTER_MS)).toEqual([{ do: 'park', since }]);
+    const after = parkAfterMs(keptOf(s.state));
+    expect(calls(s, after - 1)).toEqual([]);
+    expect(summarize(s.state, s.state.at).dueAt).toBe(since + after);
+    expect(calls(s, after)).toEqual([{ do: 'park', since }]);
+    // Taking the lease is no activity: else the worker that comes to park would wait as long again.
+    expect(calls(s.lost(), after)).toEqual([{ do: 'park', since }]);
     expect(phase(s.lost().state)).toBe('awaiting_input');
   });
 
-  it('is done once; then nothing is due until something comes in', () => {
+  it('is done once; then only the archive is due, once, until something comes in', () => {
     const s = rested(image('base', 90 * KB));
     const parked = s.lost().event({ kind: 'session.parked', since: s.state.activeAt });
     expect(residency(s.state)).toBe('resident');
     expect(residency(parked.state)).toBe('parked');
-    expect(next(parked.state, parked.state.at + 1e9)).toEqual({ choices: [], calls: [], wakeAt: null });
+    const since = s.state.activeAt;
+    const due = since + archiveAfterMs(keptOf(s.state));
+    expect(next(parked.state, due - 1)).toEqual({ choices: [], calls: [], wakeAt: due });
+    expect(calls(parked, due - since)).toEqual([{ do: 'archive', since }]);
     expect(checkLog(parked.events)).toEqual([]);
+    const archived = parked.event({ kind: 'session.archived', since, images: 0, bytes: 0 });
+    expect(residency(archived.state)).toBe('archived');
+    expect(next(archived.state, due + 1e10)).toEqual({ choices: [], calls: [], wakeAt: null });
+    const read = archived.message('April');
+    expect(residency(read.state)).toBe('resident');
+    expect(read.state.residence).toMatchObject({
+      followUps: 1,
+      archivedSince: since,
+      woke: { from: 'archived' },
+    });
     const twice = parked.event({ kind: 'session.parked', since: 0 });
     expect(checkLog(twice.events)).toMatchObject([{ invariant: 'park.once' }]);
 

@@ -5,22 +5,18 @@
  *
  * U1  A base at rest is taken where the next cell would have to take it in the turn's way, and only of a heap that is
  *     open: nothing is opened to be written again.
- * U2  A session is parked once, `PARK_AFTER_MS` after its last event that was more than upkeep. Then it costs nothing
- *     until something comes in: no memory, no lease, no look of the sweeper. One that never had a heap or a file is never due.
+ * U2  A session is parked once, when the policy says so (residency.ts), counted from its last event that was more than
+ *     upkeep. Then it costs nothing until something comes in: no memory, no lease, no look of the sweeper but one: where it
+ *     has images, it is archived after a far longer rest. One that never had a heap or a file is never due.
  * U3  What keeps a kernel in memory is given up only when a notice about this rest is over; what came in between begins
  *     another rest, and that needs a notice of its own. That it is over is a choice, on the very head: a message that stands
  *     before it has prevented it.
  */
 
 import type { Next } from './next.ts';
+import { archiveAfterMs, keptOf, parkAfterMs } from './residency.ts';
 import { standingNotice } from './slices/kernel.ts';
 import { headImage, type ImageChain, type State } from './state.ts';
-
-/**
- * A follow-up comes within minutes or after hours: ten minutes keep the heap for the first kind, and the second waits
- * for a tenth of a second.
- */
-export const PARK_AFTER_MS = 10 * 60_000;
 
 /** Of the same size as the sandbox's own bound, so that it is met here first. */
 const OUTGROWN_SHARE = 1 / 2;
@@ -43,7 +39,7 @@ export function upkeep(s: State, now: number): Next {
       : { ...NOTHING, choices: [{ kind: 'kernel.released', since }] };
   }
   const isParked = s.heap.parked && s.workspace.parked && s.kernel.notice === null;
-  if (isParked) return NOTHING;
+  if (isParked) return archiving(s, now);
   const due = parkingAt(s);
   if (now >= due) return { ...NOTHING, calls: [{ do: 'park', since: s.activeAt }] };
   const { chain, opened } = s.heap;
@@ -52,7 +48,16 @@ export function upkeep(s: State, now: number): Next {
 }
 
 /** When a session is parked, if nothing comes in before. */
-export const parkingAt = (s: State): number => s.activeAt + PARK_AFTER_MS;
+export const parkingAt = (s: State): number => s.activeAt + parkAfterMs(keptOf(s));
+
+/** Without images there is nothing to fold, and a session that is stopped has been told to go. */
+function archiving(s: State, now: number): Next {
+  if (s.heap.chain === null || s.residence.archivedSince === s.activeAt) return NOTHING;
+  const due = s.activeAt + archiveAfterMs(keptOf(s));
+  return now < due
+    ? { ...NOTHING, wakeAt: due }
+    : { ...NOTHING, calls: [{ do: 'archive', since: s.activeAt }] };
+}
 
 /** Whether a session that is parked wakes so much faster from a new base that it is worth the writing. */
 export function isWorthBasing({ base, deltas }: ImageChain): boolean {

@@ -17,11 +17,13 @@ interface Options {
   readonly report: (line: string, cause?: unknown) => void;
   /** How often the sweeper looks, at the least. */
   readonly sweepMs?: number;
+  /** Sessions of one owner that may work at once, unless the owner has a number of its own. */
+  readonly slots?: number | undefined;
 }
 
 const SWEEP_PAGE = 100;
 
-export function leaseDriver({ store, clock, report, sweepMs = 1_000 }: Options): Driver {
+export function leaseDriver({ store, clock, report, sweepMs = 1_000, slots = 20 }: Options): Driver {
   const stopping = new AbortController();
   // One listener for each session at work is no leak.
   setMaxListeners(0, stopping.signal);
@@ -73,7 +75,7 @@ export function leaseDriver({ store, clock, report, sweepMs = 1_000 }: Options):
     const now = clock.now();
     // Those at work stay due, and those that failed too: they must not fill the page and hide the others.
     const known = drives.size + failures.size;
-    for (const session of await store.due(now, SWEEP_PAGE + known)) {
+    for (const session of await store.due(now, SWEEP_PAGE + known, slots)) {
       const failed = failures.get(session);
       if (!drives.has(session) && (failed?.notBefore ?? 0) <= now) wake(session);
     }

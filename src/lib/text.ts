@@ -57,3 +57,9 @@ export function textIn(bytes: Uint8Array): string | null {
     return null;
   }
 }
+
+/** `ordinal(2)` is `2nd`. */
+export function ordinal(n: number): string {
+  const isTeen = n % 100 >= 11 && n % 100 <= 13;
+  return `${n}${isTeen ? 'th' : (['th', 'st', 'nd', 'rd'][n % 10] ?? 'th')}`;
+}

@@ -19,10 +19,11 @@ import { handIn } from './evidence.ts';
 import type { Heaps } from './heaps.ts';
 import { Lease, leaseLost } from './lease.ts';
 import type { Leftovers } from './leftovers.ts';
-import { Log } from './log.ts';
+import { type Facts, Log } from './log.ts';
 import { type Performed, type Performer, perform } from './perform.ts';
 import type { Ports } from './ports.ts';
 import { record } from './record.ts';
+import { isItsTurn, Slot, type Wake } from './slot.ts';
 import type { Workspaces } from './workspaces.ts';
 
 export interface DriveContext {
@@ -30,8 +31,10 @@ export interface DriveContext {
   readonly heaps: Heaps;
   readonly workspaces: Workspaces;
   readonly leftovers: Leftovers;
-  /** Has a session looked at soon. */
-  readonly wake: (session: SessionId) => void;
+  /** Whether somebody follows this session, as far as this process knows. */
+  readonly attended: (session: SessionId) => boolean;
+  /** Somebody else may go on now. */
+  readonly wake: Wake;
   readonly states: { get(id: SessionId): State | undefined; set(id: SessionId, state: State): void };
 }
 
@@ -49,6 +52,7 @@ const HEAP_CALLS: ReadonlySet<string | undefined> = new Set<PortCall['do']>([
   'base',
   'park',
   'giveUp',
+  'archive',
   'release',
   'checkout',
 ]);
@@ -61,7 +65,8 @@ export async function drive(session: SessionId, context: DriveContext, signal: A
   const log = new Log(session, ports, context.states.get(session));
   await log.catchUp();
   context.states.set(session, log.state);
-  if (!hasWork(log.state, ports.clock.now())) return;
+  const now = ports.clock.now();
+  if (!hasWork(log.state, now) && !(await isItsTurn(session, log.state, ports, now))) return;
   const asked = ports.clock.monotonic();
   const acquired = await ports.store.acquire(session, ports.holder, ports.leaseMs);
   if (acquired.status === 'held') return;
@@ -89,6 +94,7 @@ class Actor {
   private readonly context: DriveContext;
   private readonly ports: Ports;
   private readonly lease: Lease;
+  private readonly slot: Slot;
   private readonly performer: Performer;
   private readonly running = new Map<string, Running>();
   private readonly finished: { key: string; performed: Performed | null; error: unknown }[] = [];
@@ -103,6 +109,7 @@ class Actor {
     this.context = context;
     this.ports = context.ports;
     this.lease = lease;
+    this.slot = new Slot(lease, context.ports, context.wake);
     this.performer = {
       session: log.session,
       ports: context.ports,
@@ -111,6 +118,7 @@ class Actor {
       epoch: lease.epoch,
       leaseEnds: () => lease.endsAt,
       number: () => ++this.modelCalls,
+      attended: context.attended,
       late: (performed) => this.handIn(performed),
       wake: context.wake,
     };
@@ -124,10 +132,11 @@ class Actor {
     try {
       await log.catchUp();
       const { epoch } = this.lease;
-      await log.commit(epoch, (s) =>
+      const entered = await this.slot.enter(log.state, ports.clock.now());
+      await this.commit((s) =>
         s.lifetime.epoch >= epoch
           ? { events: [] }
-          : { events: [{ kind: 'lease.acquired', epoch, holder: ports.holder, clean }] },
+          : { events: [{ kind: 'lease.acquired', epoch, holder: ports.holder, clean }, ...entered] },
       );
       ports.processes?.hold(log.session, epoch);
       while (!signal.aborted && (await this.round(signal)));
@@ -173,16 +182,22 @@ class Actor {
     // Read in the log before the store has refused anything: what is named there is named to the new holder.
     if (log.state.lifetime.epoch !== this.lease.epoch) throw leaseLost(log.state.lifetime.epoch);
     const now = ports.clock.now();
+    const entered = await this.slot.enter(log.state, now);
+    if (entered.length > 0) {
+      await this.commit(() => ({ events: entered }));
+      return true;
+    }
     const { choices, calls, wakeAt } = next(log.state, now);
     if (choices.some((choice) => choice.kind === 'turn.started') && (await this.cutOff())) return true;
     if (choices.length > 0 || calls.some((call) => call.do === 'plan')) {
-      await log.commit(this.lease.epoch, () => ({ events: [] }));
+      await this.commit(() => ({ events: [] }));
       return true;
     }
     this.reconcile(calls);
     if (this.finished.length > 0 || this.rang) return true;
     const waitMs = wakeAt === null ? Number.POSITIVE_INFINITY : Math.max(0, wakeAt - now);
     if (this.running.size === 0 && waitMs > STAY_MS) return false;
+    if (this.running.size === 0) await this.slot.rest(log.state);
     await this.pause(waitMs, signal);
     return true;
   }
@@ -266,13 +281,15 @@ class Actor {
     for (let done = this.finished[0]; done; done = this.finished[0]) {
       const { key, performed, error } = done;
       if (error !== null) throw error;
-      if (performed) {
-        await this.log.commit(this.lease.epoch, (s) => record(performed, s, this.performer), choosing);
-      }
+      if (performed) await this.commit((s) => record(performed, s, this.performer), choosing);
       // Only now: until its facts are durable the call counts as in flight, so it is not made again.
       this.finished.shift();
       this.running.delete(key);
     }
+  }
+
+  private commit(facts: (s: State) => Facts, choosing = true): Promise<void> {
+    return this.log.commit(this.lease.epoch, facts, choosing ? this.slot.choosing : 'nothing');
   }
 
   /** Waits for a result, a ring, an instant, or the time to renew. */
@@ -301,7 +318,7 @@ class Actor {
 
   private async letGo(): Promise<void> {
     if (this.running.size > 0) return; // Aborted by a shutdown with work in flight: the lease says so by not being clean.
-    await this.lease.release();
+    await this.slot.release();
   }
 
   /** What fails outside is not this session's doing: with no request in flight the lease goes back as if nothing had been. */
@@ -309,7 +326,7 @@ class Actor {
     const hasSent = [...this.running.keys()].some((key) => key.startsWith('call:'));
     if (hasSent) return;
     const { session } = this.log;
-    await this.lease
+    await this.slot
       .release()
       .catch((error: unknown) => this.ports.report(`${session}: the lease was not given back`, error));
   }

@@ -135,6 +135,13 @@ export class Heaps {
     return image && this.store(lineageOf(s, session), image);
   }
 
+  /** One image of a parked heap, in place of many; null when it cannot be opened as it was left, and stays as it is. */
+  async fold(session: SessionId, s: State): Promise<Based | null> {
+    const based = await this.base(session, s).catch((error) => this.unbased(session, error));
+    await this.close(session);
+    return based;
+  }
+
   async close(session: SessionId): Promise<void> {
     const resident = this.residents.get(session);
     this.residents.delete(session);
@@ -200,7 +207,7 @@ export class Heaps {
 
   /** The images that stand will do. */
   private unbased(session: SessionId, error: unknown): null {
-    this.ports.report(`${session}: parked without a new base`, error);
+    this.ports.report(`${session}: left without a new base`, error);
     return null;
   }
 

@@ -11,7 +11,7 @@ import type { Ports } from './ports.ts';
 
 export class Lease {
   readonly epoch: number;
-  private readonly session: SessionId;
+  readonly session: SessionId;
   private readonly ports: Pick<Ports, 'store' | 'clock' | 'leaseMs' | 'report'>;
   private ends: number;
   private isRenewing = false;
@@ -45,8 +45,8 @@ export class Lease {
   }
 
   /** Says that it is let go by a holder with nothing in flight. */
-  async release(): Promise<void> {
-    await this.ports.store.release(this.session, this.epoch);
+  async release(): Promise<SessionId | null> {
+    return this.ports.store.release(this.session, this.epoch);
   }
 
   /** In the background: a store that hangs must not keep its holder from noticing that it runs out. */

@@ -9,20 +9,23 @@
 import { OutlastError } from '../core/error.ts';
 import type { EventBody } from '../core/event.ts';
 import { evolve, initialState } from '../core/evolve.ts';
-import type { SessionId } from '../core/ids.ts';
+import type { BlobRef, SessionId } from '../core/ids.ts';
 import type { State } from '../core/state.ts';
 import { decode, encode } from '../core/upcast.ts';
 import { assert } from '../lib/assert.ts';
+import { given } from '../lib/given.ts';
 import { summarize } from '../projections/summary.ts';
 import type { Blob, Commit } from '../store/port.ts';
 import { leaseLost } from './lease.ts';
 import type { Planner } from './plan.ts';
 import type { Ports } from './ports.ts';
-import { saturate } from './saturate.ts';
+import { type Choosing, saturate } from './saturate.ts';
 
 export interface Facts {
   readonly events: readonly EventBody[];
   readonly blobs?: readonly Blob[];
+  /** Blobs that go in the same commit, of a session that is archived. */
+  readonly sheds?: readonly BlobRef[];
 }
 
 const PAGE = 500;
@@ -63,11 +66,11 @@ export class Log {
   }
 
   /** Commits as the holder of `epoch`: facts, and the choices that follow. Nothing to say commits nothing. */
-  async commit(epoch: number, facts: (s: State) => Facts, choosing = true): Promise<void> {
+  async commit(epoch: number, facts: (s: State) => Facts, choosing: Choosing): Promise<void> {
     for (;;) {
       const now = this.ports.clock.now();
-      const { events: bodies, blobs = [] } = facts(this.folded);
-      const { events, state } = saturate(this.folded, bodies, now, choosing ? this.planner : null);
+      const { events: bodies, blobs = [], sheds } = facts(this.folded);
+      const { events, state } = saturate(this.folded, bodies, now, this.planner, choosing);
       if (events.length === 0) return;
       const result = await this.patiently({
         session: this.session,
@@ -76,6 +79,7 @@ export class Log {
         events: events.map(encode),
         blobs,
         summary: summarize(state, now),
+        ...given({ sheds }),
       });
       if (result === 'conflict') {
         const { head } = this.folded;

@@ -22,6 +22,7 @@ import { ModelError, type ModelReply } from '../models/port.ts';
 import type { HeapStep } from '../sandbox/port.ts';
 import type { KernelObjects, Parked } from '../sandbox/process/port.ts';
 import { NotSent, type RunContext, type Tool } from '../tools/port.ts';
+import { type Archived, archive } from './archive.ts';
 import { openFile, withFiles } from './files.ts';
 import { hand } from './hand.ts';
 import type { Based, Heaps, Opened } from './heaps.ts';
@@ -67,6 +68,8 @@ export type Performed =
       readonly kernel: Parked | null;
       readonly based: Based | null;
       readonly files: KeptTree | null;
+      /** Something came in while people looked on. */
+      readonly isKept?: true;
     }
   | {
       readonly do: 'giveUp';
@@ -74,6 +77,7 @@ export type Performed =
       readonly before: KernelObjects | null;
       readonly objects: KernelObjects | null;
     }
+  | { readonly do: 'archive'; readonly call: Of<'archive'>; readonly archived: Archived }
   | { readonly do: 'checkout'; readonly call: Of<'checkout'>; readonly checkedOut: CheckedOut }
   | { readonly do: 'release'; readonly call: Of<'release'>; readonly files: KeptTree | null }
   | { readonly do: 'report'; readonly call: Of<'report'> }
@@ -102,6 +106,8 @@ export interface Performer {
   readonly leaseEnds: () => number;
   /** 1, 2, 3 … under this epoch: no two model calls have the same. */
   readonly number: () => number;
+  /** Whether somebody follows this session, as far as this process knows. */
+  readonly attended: (session: SessionId) => boolean;
   /** Takes an answer that came after its time limit: its call has been recorded as unknown. */
   readonly late: (performed: Performed) => void;
   /** Has another session looked at soon. */
@@ -135,7 +141,11 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
       return { do: 'move', call, step: await move({ by: 'delivery', guestCall: call.guestCall }) };
     case 'base':
       return { do: 'base', call, based: await by.heaps.base(by.session, s) };
+    case 'archive':
+      return { do: 'archive', call, archived: await archive(by.session, s, by) };
     case 'park': {
+      if (!(await unattended(by, halt)))
+        return { do: 'park', call, kernel: null, files: null, based: null, isKept: true };
       const kernel = await parkKernel(by);
       const files = await lastLook(s, by);
       return { do: 'park', call, kernel, files, based: await by.heaps.park(by.session, s) };
@@ -224,6 +234,18 @@ async function runCall(
   const after = await by.workspaces.look(by.session, s, drift?.tree ?? s.workspace.tree);
   return { outcome, files: { drift, after } };
 }
+
+/**
+ * Waits until nobody looks on: people who do are about to speak. False when it is called off before. Nothing is written
+ * meanwhile, and no slot is held; another worker who does not know of them can park it, and loses nothing by that.
+ */
+async function unattended({ session, attended, ports }: Performer, halt: Abort): Promise<boolean> {
+  while (attended(session) && !halt.aborted) await ports.clock.sleep(ATTENDED_MS, halt.signal);
+  return !halt.aborted;
+}
+
+/** How soon it is noticed that the last one has gone. */
+const ATTENDED_MS = 30_000;
 
 /** With names that cannot be kept it stays where it is: whether they may go is for its owner to say. */
 async function parkKernel({ ports, session, epoch }: Performer): Promise<Parked | null> {

@@ -29,6 +29,8 @@ export interface Ports {
   /** Names this process as a holder of leases; people see it. */
   readonly holder: string;
   readonly leaseMs: number;
+  /** Sessions of one owner that may work at once, unless the owner has a number of its own; by default 20. */
+  readonly slots?: number | undefined;
   /** Told to the model about the granted services; stable. */
   readonly briefing: string;
   /** Where the runtime reports what no session's log can hold. */

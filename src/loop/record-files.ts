@@ -24,7 +24,7 @@ export function committedFiles(
   why: Why,
   s: State,
   effect: EventOf<'workspace.committed'>['effect'] = null,
-): Required<Facts> {
+): Required<Pick<Facts, 'events' | 'blobs'>> {
   // Asked again on a newer head it may stand there already.
   if (kept === null || s.workspace.seq !== kept.base) return { events: [], blobs: [] };
   const { tree, changed, stored, left, blobs } = kept;
@@ -65,7 +65,7 @@ export function checkedOut(
   };
 }
 
-export const joined = (first: Facts, second: Facts): Required<Facts> => ({
+export const joined = (first: Facts, second: Facts): Required<Pick<Facts, 'events' | 'blobs'>> => ({
   events: [...first.events, ...second.events],
   blobs: [...(first.blobs ?? []), ...(second.blobs ?? [])],
 });

@@ -50,6 +50,8 @@ export function record(performed: Performed, s: State, by: Performer): Facts {
       return movedHeap(performed, s, by);
     case 'base':
       return based(performed.based, s);
+    case 'archive':
+      return archived(performed, s);
     case 'park':
       return parked(performed, s, by.ports.clock.now());
     case 'giveUp':
@@ -299,15 +301,30 @@ function based({ image, blob }: Based, s: State): Facts {
 
 /** Something came in while the memory was given up: then the session works, and opens its heap again. */
 function parked(
-  { call, kernel, based: base, files }: Extract<Performed, { do: 'park' }>,
+  { call, kernel, based: base, files, isKept }: Extract<Performed, { do: 'park' }>,
   s: State,
   now: number,
 ): Facts {
+  if (isKept) return NOTHING;
   const { events, blobs } = joined(base ? based(base, s) : NOTHING, committedFiles(files, 'parked', s));
   if (s.activeAt !== call.since) return { events, blobs };
   const isParked = s.heap.parked && s.workspace.parked;
   const rests: readonly EventBody[] = isParked ? [] : [{ kind: 'session.parked', since: call.since }];
   return { events: [...events, ...rests, ...kernelNoticed(kernel, s, now)], blobs };
+}
+
+/** Only the heap that was looked at is folded, and only while the session still rests. */
+function archived({ call, archived: left }: Extract<Performed, { do: 'archive' }>, s: State): Facts {
+  const { chain } = s.heap;
+  const isSame = (chain && headImage(chain).digest) === left.of && s.activeAt === call.since;
+  if (!isSame || s.residence.archivedSince === call.since) return NOTHING;
+  const { events, blobs = [] } = left.based ? based(left.based, s) : NOTHING;
+  const { bytes, sheds } = left;
+  return {
+    events: [...events, { kind: 'session.archived', since: call.since, images: sheds.length, bytes }],
+    blobs,
+    sheds,
+  };
 }
 
 function difference(

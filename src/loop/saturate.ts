@@ -6,6 +6,7 @@
 import type { Event, EventBody } from '../core/event.ts';
 import { append } from '../core/evolve.ts';
 import { next } from '../core/next.ts';
+import { asQueued } from '../core/slot.ts';
 import type { State } from '../core/state.ts';
 import { assert } from '../lib/assert.ts';
 import { type Planner, planCall } from './plan.ts';
@@ -15,12 +16,18 @@ export interface Saturated {
   readonly state: State;
 }
 
-/** With no planner the facts stand alone: a holder that is about to let go chooses nothing any more. */
+/**
+ * `all`: whatever follows. `clearing`: only what takes no slot. `nothing`: the facts stand alone; a holder that is about to
+ * let go chooses nothing any more.
+ */
+export type Choosing = 'all' | 'clearing' | 'nothing';
+
 export function saturate(
   s: State,
   facts: readonly EventBody[],
   now: number,
-  planner: Planner | null,
+  planner: Planner,
+  choosing: Choosing,
 ): Saturated {
   const events: Event[] = [];
   let state = s;
@@ -30,10 +37,11 @@ export function saturate(
     state = taken.state;
   };
   take(facts);
-  if (!planner) return { events, state };
+  if (choosing === 'nothing') return { events, state };
   for (let round = 0; ; round++) {
     assert(round < 10_000, 'choices come to an end');
-    const { choices, calls } = next(state, Math.max(now, s.at));
+    const seen = choosing === 'all' ? state : asQueued(state);
+    const { choices, calls } = next(seen, Math.max(now, s.at));
     const plan = calls.find((call) => call.do === 'plan');
     if (choices.length > 0) take(choices);
     else if (plan) take(planCall(state, plan.call, planner));

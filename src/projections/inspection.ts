@@ -8,8 +8,10 @@ import type { SessionId } from '../core/ids.ts';
 import type { KernelLost, KernelObject } from '../core/kernel-event.ts';
 import { STOP_GRACE_MS } from '../core/next.ts';
 import { type Phase, phase } from '../core/phase.ts';
+import type { Residency } from '../core/residency.ts';
 import { contextSize } from '../core/size.ts';
 import { standingNotice } from '../core/slices/kernel.ts';
+import { needsSlot } from '../core/slot.ts';
 import {
   type Decision,
   type Effect,
@@ -20,8 +22,9 @@ import {
   type State,
 } from '../core/state.ts';
 import type { Json } from '../lib/json.ts';
+import { ordinal } from '../lib/text.ts';
 import { type FilesInspection, filesOf } from './files.ts';
-import { type Residency, residency } from './summary.ts';
+import { residency } from './summary.ts';
 
 export interface Inspection {
   readonly id: SessionId;
@@ -30,8 +33,12 @@ export interface Inspection {
   readonly persist: boolean;
   readonly phase: Phase;
   readonly residency: Residency;
+  /** The last wake by a message: from where, and the ms until there was all it had. Null before the first. */
+  readonly woke: { readonly from: Residency; readonly at: number; readonly ms: number | null } | null;
   /** Why it rests, when that is not plain from the phase; null otherwise. */
   readonly reason: string | null;
+  /** In the queue for a slot of its owner, 1 for the next; null while it waits for none. */
+  readonly place: number | null;
   /** When it goes on by itself: the instant of its next timer; null when it has none. */
   readonly wakesAt: number | null;
   readonly model: string;
@@ -118,8 +125,10 @@ export interface LedgerRow {
   readonly at: number;
 }
 
-export function inspect(id: SessionId, s: State): Inspection {
+/** `place`: in the queue as it is now, where somebody has looked; else as it was when it was queued. */
+export function inspect(id: SessionId, s: State, place = s.lifetime.queued?.place ?? null): Inspection {
   const { contract, lifetime, heap } = s;
+  const inQueue = lifetime.queued !== null && needsSlot(s, s.at) ? place : null;
   const images = heap.chain ? [heap.chain.base, ...heap.chain.deltas] : [];
   return {
     id,
@@ -128,7 +137,9 @@ export function inspect(id: SessionId, s: State): Inspection {
     persist: contract.persist,
     phase: phase(s),
     residency: residency(s),
-    reason: reasonOf(id, s),
+    woke: s.residence.woke,
+    reason: reasonOf(id, s, inQueue),
+    place: inQueue,
     wakesAt: earliest(pendingTimers(s).map(({ due }) => due)),
     model: contract.model,
     budget: {
@@ -219,7 +230,7 @@ const RAISE: Record<Scope, (id: SessionId) => string> = {
   owner: () => 'outlast budget --owner-set usd=…',
 };
 
-function reasonOf(id: SessionId, s: State): string | null {
+function reasonOf(id: SessionId, s: State, place: number | null): string | null {
   const { quarantine, status } = s.lifetime;
   if (quarantine !== null) return `${quarantine} Look at it, then resume.`;
   const foreign = s.foreign[0];
@@ -233,6 +244,7 @@ function reasonOf(id: SessionId, s: State): string | null {
   }
   if (status === 'stopping')
     return `Live resources are going; at most ${STOP_GRACE_MS / 1_000} s for requests in flight.`;
+  if (place !== null) return `Waits for a slot: ${ordinal(place)} in the queue.`;
   if (s.lastTurn?.end === 'failed' && !s.turn) return s.lastTurn.text;
   return null;
 }

@@ -247,6 +247,9 @@ export class InvariantChecker {
         this.expect(!this.parked, 'park.once', e, 'parked without a heap that was opened');
         this.parked = true;
         return;
+      case 'session.archived':
+        this.expect(this.parked, 'archive.parked', e, 'archived with a heap in memory');
+        return;
       case 'session.stopping':
         this.turn = null;
         this.rests = false;

@@ -3,15 +3,16 @@
 import type { Owner, SessionId } from '../core/ids.ts';
 import { next } from '../core/next.ts';
 import { type Phase, phase } from '../core/phase.ts';
+import { type Residency, restsAt } from '../core/residency.ts';
+import { needsSlot } from '../core/slot.ts';
 import { openDecisions, type State, unknownEffects } from '../core/state.ts';
+import { given } from '../lib/given.ts';
 import { oneLine } from '../lib/text.ts';
 import { awaiting } from './awaiting.ts';
 
 /** Whether some worker may hold live objects of it in memory. A separate axis: every phase can be parked. */
-export type Residency = 'resident' | 'parked';
-
 export const residency = (s: State, standing: Phase = phase(s)): Residency =>
-  !s.heap.parked || standing === 'working' ? 'resident' : 'parked';
+  standing === 'working' ? 'resident' : restsAt(s);
 
 /** What lists, the sweeper and the inbox need without reading the log; the store keeps it as the index row. */
 export interface Summary {
@@ -31,9 +32,15 @@ export interface Summary {
   readonly awaiting?: number;
   readonly unknownEffects: number;
   readonly turn: number;
+  /** Since when it waits for a slot of its owner; not there while it waits for none. */
+  readonly queuedAt?: number;
   /** Only there for a fork. */
   readonly forkedFrom?: SessionId;
 }
+
+/** Since when it waits for a slot; undefined while it has nothing to do that takes one. */
+const queuedSince = (s: State, now: number): number | undefined =>
+  s.lifetime.queued !== null && needsSlot(s, now) ? s.lifetime.queued.at : undefined;
 
 export function summarize(s: State, now: number): Summary {
   const { choices, calls, wakeAt } = next(s, now);
@@ -52,6 +59,7 @@ export function summarize(s: State, now: number): Summary {
     awaiting: awaiting(s).length,
     unknownEffects: unknownEffects(s).length,
     turn: s.turns,
+    ...given({ queuedAt: queuedSince(s, now) }),
     ...(s.fork ? { forkedFrom: s.fork.from } : {}),
   };
 }

@@ -31,6 +31,17 @@ export const ownerBudgetBody = z.strictObject({
   limits: change.nullable().describe('null lifts all limits.'),
 });
 
+export const slotsBody = z.strictObject({
+  slots: z.int().min(1).nullable().describe('null goes back to the number of the server.'),
+});
+
+export const ownerSlots = z.object({
+  slots: count.describe('How many sessions may work at once.'),
+  isOwn: z.boolean().describe('Whether that is a number of yours.'),
+  working: count,
+  waiting: count,
+});
+
 const spent = z.object({
   ...amounts,
   unpriced: count.describe('Model calls for which no price was known; they are in no sum of money.'),

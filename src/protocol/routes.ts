@@ -124,6 +124,19 @@ export const ROUTES = {
     body: budget.ownerBudgetBody,
     answer: budget.ownerBudget,
   },
+  slots: {
+    ...get,
+    path: '/v1/slots',
+    summary: 'How many of your sessions may work at once, how many do, and how many wait.',
+    answer: budget.ownerSlots,
+  },
+  setSlots: {
+    ...post,
+    path: '/v1/slots',
+    summary: 'Change that. Waiting, sleeping and undecided sessions hold no slot.',
+    body: budget.slotsBody,
+    answer: budget.ownerSlots,
+  },
   verify: {
     ...post,
     path: '/v1/sessions/:id/verify',

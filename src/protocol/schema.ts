@@ -13,6 +13,7 @@ import { fromBase64 } from '../lib/base64.ts';
 import { boundOf } from '../lib/instant.ts';
 import { sessionBudget, startBudget } from './budget.ts';
 import { kernel } from './kernel.ts';
+import { limits } from './limits.ts';
 
 const list = <Item extends z.ZodType>(item: Item) => z.array(item).readonly();
 const count = z.int().min(0);
@@ -32,29 +33,6 @@ export const phase = z.enum([
 ]);
 
 // ── what comes in ────────────────────────────────────────────────────────────────────────────────────────────
-
-const limits = z
-  .strictObject({
-    stepsPerTurn: positive.max(10_000),
-    modelAttempts: positive.max(20),
-    effectTimeoutMs: positive.max(3_600_000),
-    readAttempts: positive.max(20),
-    cellMs: positive.max(600_000),
-    heapMb: positive.max(2_048),
-    outputChars: positive.max(1_000_000),
-    crashes: positive.max(100),
-    windowTokens: positive.max(100_000_000).describe('The most that the model takes in one request.'),
-    contextTokens: count
-      .max(100_000_000)
-      .describe("Size of the model's view above which its past is compacted; 0: where that costs least."),
-    requestBytes: positive.max(1_000_000_000),
-    kernelNoticeMs: count
-      .max(366 * 86_400_000)
-      .describe(
-        'How long after a notice a kernel with objects that cannot be kept is given up when its session rests; 0: never.',
-      ),
-  })
-  .partial();
 
 const image = z.strictObject({
   mediaType: z.string().describe(`One of ${IMAGE_TYPES.join(', ')}.`),
@@ -199,10 +177,15 @@ export const key = z.string().regex(/^[\x21-\x7e]{1,200}$/, '1 to 200 visible AS
 
 // ── what goes out ────────────────────────────────────────────────────────────────────────────────────────────
 
+const residency = z
+  .enum(['resident', 'parked', 'archived'])
+  .describe('Whether a worker may hold its live objects in memory; a separate axis from the phase.');
+
 export const receipt = z.object({
   message: z.string(),
   seq: positive.describe('Position in the log.'),
   rule: z.string().describe('The rule that applies to this message, in words.'),
+  woke: residency.optional().describe('From where it wakes a session that rested.'),
 });
 
 export const started = receipt.extend({ session: z.string() });
@@ -232,10 +215,6 @@ export const stopped = z.object({
   unknown: list(z.string()).describe('Effects whose outcome nobody knows.'),
 });
 
-const residency = z
-  .enum(['resident', 'parked'])
-  .describe('Whether a worker may hold its live objects in memory; a separate axis from the phase.');
-
 export const row = z.object({
   id: z.string(),
   title: z.string(),
@@ -249,6 +228,9 @@ export const row = z.object({
   lastResponse: z.string().nullable(),
   openDecisions: count,
   unknownEffects: count,
+  place: count
+    .optional()
+    .describe('In the queue for a slot, 1 for the next; only there while it waits for one.'),
   forkedFrom: z.string().optional().describe('The session that it is a fork of; only there for forks.'),
 });
 
@@ -329,7 +311,12 @@ export const inspection = z.object({
   persist: z.boolean(),
   phase,
   residency,
+  woke: z
+    .object({ from: residency, at: z.number(), ms: z.number().nullable() })
+    .nullable()
+    .describe('The last wake by a message, and how long it took until there was all it had.'),
   reason: z.string().nullable().describe('Why it rests, when that is not plain from the phase.'),
+  place: count.nullable().describe('In the queue for a slot, 1 for the next; null while it waits for none.'),
   wakesAt: z.number().nullable().describe('When it goes on by itself; null when it has no timer.'),
   model: z.string(),
   budget: sessionBudget,

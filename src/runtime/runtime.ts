@@ -27,10 +27,10 @@ import { checkImages, type FileData } from '../core/file.ts';
 import { type Owner, parseSessionId, type SessionId, sessionId } from '../core/ids.ts';
 import type { Receipt, When } from '../core/message.ts';
 import { type Phase, phase } from '../core/phase.ts';
+import { TUNABLES } from '../core/residency.ts';
 import { digestOf } from '../core/slices/inbox.ts';
 import { lineageOf, type State } from '../core/state.ts';
 import { decode, encode } from '../core/upcast.ts';
-import { PARK_AFTER_MS } from '../core/upkeep.ts';
 import type { Drive, Driver } from '../driver/port.ts';
 import { assert } from '../lib/assert.ts';
 import { drive } from '../loop/actor.ts';
@@ -43,18 +43,21 @@ import { Log } from '../loop/log.ts';
 import type { Ports } from '../loop/ports.ts';
 import { readEvents } from '../loop/read.ts';
 import { type RecallRequest, recall } from '../loop/recall.ts';
+import type { Wake } from '../loop/slot.ts';
 import { states } from '../loop/states.ts';
 import { Workspaces } from '../loop/workspaces.ts';
 import { type Inspection, inspect } from '../projections/inspection.ts';
 import { type Report, report } from '../projections/report.ts';
 import { summarize } from '../projections/summary.ts';
-import type { Blob, OwnerBudget, Row } from '../store/port.ts';
+import type { Blob, OwnerBudget } from '../store/port.ts';
 import { type Approver, approving } from './approver.ts';
 import { type Asked, ask } from './ask.ts';
 import { type FileCalls, fileCalls } from './files.ts';
 import { follow, type Whisper } from './follow.ts';
+import { type Followers, followers } from './followers.ts';
 import { type Inbox, type InboxItem, inbox, watchInbox } from './inbox.ts';
 import { setOwnerBudget } from './owner-budget.ts';
+import { type OwnerSlots, ownerSlots, type PlacedRow, placed, setSlots } from './slots.ts';
 import { type Verification, verify } from './verify.ts';
 
 export interface StartRequest {
@@ -98,7 +101,7 @@ export interface Sessions extends FileCalls {
   ask(session: string, question: string, options?: { signal?: AbortSignal }): Promise<Asked>;
   /** With `at`, as it stood once that event was in its log. */
   inspect(session: string, options?: { at?: number }): Promise<Inspection>;
-  list(query?: { phase?: string; after?: string; limit?: number }): Promise<readonly Row[]>;
+  list(query?: { phase?: string; after?: string; limit?: number }): Promise<readonly PlacedRow[]>;
   events(session: string, after: number, limit: number): Promise<readonly (Event | ForeignEvent)[]>;
   follow(
     session: string,
@@ -127,6 +130,10 @@ export interface Sessions extends FileCalls {
   ownerBudget(): Promise<OwnerBudget>;
   /** As `setBudget`, for all sessions of the owner together; null lifts all limits. */
   setOwnerBudget(change: BudgetChange | null): Promise<OwnerBudget>;
+  /** How many sessions of the owner may work at once, how many do, and how many wait. */
+  slots(): Promise<OwnerSlots>;
+  /** A number of the owner's own; null goes back to that of the server. */
+  setSlots(slots: number | null): Promise<OwnerSlots>;
   verify(session: string): Promise<Verification>;
   /** What the log says: by id, by words, by kind and time. Without any of them, the newest passages. */
   recall(session: string, request?: RecallRequest): Promise<Recalled>;
@@ -152,7 +159,7 @@ const STOP_WAIT_MS = 15_000;
 const RECALLED = 16_200;
 const WHOLE = 4_000_000;
 /** A heap that parking did not reach, since another worker parked its session or nobody may drive it. */
-const IDLE_MS = 2 * PARK_AFTER_MS;
+const IDLE_MS = 2 * TUNABLES.parkMs.most;
 
 export interface RuntimeOptions {
   readonly approver?: Approver | undefined;
@@ -169,8 +176,12 @@ export function outlast(
 ): Outlast {
   const heaps = new Heaps(ports);
   const workspaces = new Workspaces(ports);
-  const wake = (session: SessionId): void => driver.wake(session);
-  const context = { ports, heaps, workspaces, leftovers: new Leftovers(), states: states(), wake };
+  const wake: Wake = (session) => driver.wake(session);
+  const following = followers();
+  const context = {
+    ...{ ports, heaps, workspaces, leftovers: new Leftovers(), states: states(), wake, following },
+    attended: following.has,
+  };
   const closing = new AbortController();
   const as = (of: Owner, by: string = of): Sessions =>
     sessions(of, { ...context, driver, limits, home: owner }, by);
@@ -209,6 +220,7 @@ interface Context {
   readonly heaps: Heaps;
   readonly states: ReturnType<typeof states>;
   readonly workspaces: Workspaces;
+  readonly following: Followers;
   readonly driver: Driver;
   readonly limits: Partial<Limits>;
   /** Whose server it is. */
@@ -218,7 +230,7 @@ interface Context {
 /** `by` is who acts: the owner, or what acts for them. */
 function sessions(
   owner: Owner,
-  { ports, states: known, workspaces, driver, limits, home }: Context,
+  { ports, states: known, workspaces, driver, limits, home, following }: Context,
   by: string,
 ): Sessions {
   /** The id of a session that this owner has; anything else is unknown. */
@@ -260,7 +272,8 @@ function sessions(
     id: string,
     options: { after?: number; signal?: AbortSignal; whispers?: boolean } = {},
   ): AsyncGenerator<Event | ForeignEvent | Whisper, void, void> {
-    yield* follow(await own(id), ports, { ...options, after: options.after ?? 0 });
+    const session = await own(id);
+    yield* following.following(session, follow(session, ports, { ...options, after: options.after ?? 0 }));
   }
 
   async function rest(id: string, { signal }: { signal?: AbortSignal } = {}): Promise<Phase> {
@@ -348,8 +361,9 @@ function sessions(
           receipt = sent.repeated;
           return [];
         }
-        receipt = { message: sent.message, seq: s.head + 1, rule: sent.rule };
-        return sent.events;
+        const { events, ...given } = sent;
+        receipt = { ...given, seq: s.head + 1 };
+        return events;
       };
       const { events } = await input(id, accept, blobs);
       assert(receipt !== null, `a message was accepted with ${events.length} events`);
@@ -364,7 +378,10 @@ function sessions(
     async inspect(id, { at } = {}) {
       const session = await own(id);
       const now = await stateOf(session);
-      if (at === undefined || at === now.head) return inspect(session, now);
+      if (at === undefined || at === now.head) {
+        const waiting = now.lifetime.queued ? (await ports.store.queue(owner)).waiting.indexOf(session) : -1;
+        return inspect(session, now, ...(waiting === -1 ? [] : [waiting + 1]));
+      }
       if (!Number.isInteger(at) || at < 1 || at > now.head) throw noSuchEvent(at, now.head);
       return inspect(session, fold(await readEvents(ports.store, session, at)));
     },
@@ -380,12 +397,13 @@ function sessions(
     },
 
     async list({ phase: wanted, after, limit = 50 } = {}) {
-      return ports.store.list({
+      const rows = await ports.store.list({
         owner,
         limit: Math.min(Math.max(1, limit), 500),
         ...(wanted === undefined ? {} : { phase: wanted }),
         ...(after === undefined ? {} : { after: await own(after) }),
       });
+      return placed(rows, ports);
     },
 
     async events(id, after, limit) {
@@ -426,6 +444,8 @@ function sessions(
 
     watchInbox: ({ signal } = {}) => watchInbox(owner, { ...ports, stateOf }, signal),
     setBudget: (id, changes) => phaseAfter(id, (s) => decide.setBudget(s, changes, by)),
+    slots: () => ownerSlots(owner, ports),
+    setSlots: (slots) => setSlots(owner, slots, ports),
     ownerBudget: () => ports.store.budget(owner),
     setOwnerBudget: (change) =>
       setOwnerBudget(owner, change, ports.store, (id) =>

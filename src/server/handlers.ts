@@ -41,7 +41,9 @@ export const handlers: Handlers = {
     const rows = await sessions.list({ limit, ...given({ phase, after }) });
     const last = rows.length === limit ? rows.at(-1) : undefined;
     return {
-      sessions: rows.map(({ owner: _, dueAt: __, epoch: ___, awaiting: ____, ...row }) => row),
+      sessions: rows.map(
+        ({ owner: _, dueAt: __, epoch: ___, awaiting: ____, queuedAt: _____, ...row }) => row,
+      ),
       after: last?.id ?? null,
     };
   },
@@ -76,6 +78,10 @@ export const handlers: Handlers = {
     session: id,
     phase: await sessions.setBudget(id, { turn: given(turn ?? {}), session: given(session ?? {}) }),
   }),
+  slots: ({ sessions }) => sessions.slots(),
+
+  setSlots: ({ sessions, body }) => sessions.setSlots(body.slots),
+
   ownerBudget: async ({ sessions }) => inWords(await sessions.ownerBudget()),
   setOwnerBudget: async ({ sessions, body: { limits } }) =>
     inWords(await sessions.setOwnerBudget(limits && given(limits))),

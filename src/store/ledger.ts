@@ -53,6 +53,11 @@ const ZERO: Amounts = { microUsd: 0, tokens: 0, steps: 0, ms: 0 };
 
 export const EMPTY_OWNER: OwnerBudget = { limits: {}, spent: NOTHING_SPENT, held: ZERO };
 
+/** The owner's line with this number of slots of its own, or with none. */
+export function withSlots({ slots: _, ...owner }: OwnerBudget, slots: number | null): OwnerBudget {
+  return slots === null ? owner : { ...owner, slots };
+}
+
 const EMPTY_ACCOUNT: Account = {
   turn: 0,
   turnSpent: NOTHING_SPENT,

@@ -20,7 +20,16 @@ import {
   checkCommit,
   sessionUnknown,
 } from './check.ts';
-import { type Account, type Books, EMPTY_OWNER, type Entered, type Hold, reserve, settle } from './ledger.ts';
+import {
+  type Account,
+  type Books,
+  EMPTY_OWNER,
+  type Entered,
+  type Hold,
+  reserve,
+  settle,
+  withSlots,
+} from './ledger.ts';
 import type {
   Acquired,
   Batch,
@@ -43,6 +52,8 @@ export interface MemoryStore extends Store {
 interface Lease {
   readonly holder: string;
   readonly untilMs: number;
+  /** S9. */
+  readonly counts: boolean;
 }
 
 interface Kept {
@@ -97,12 +108,11 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
         .map(toRow);
     },
 
-    async due(now, limit) {
-      return [...sessions.values()]
+    async due(now, limit, slots = 0) {
+      const due = [...sessions.values()]
         .filter((kept) => dueAt(kept) <= now)
-        .sort((a, b) => dueAt(a) - dueAt(b) || compare(a.id, b.id))
-        .slice(0, limit)
-        .map((kept) => kept.id);
+        .sort((a, b) => dueAt(a) - dueAt(b) || compare(a.id, b.id));
+      return [...due, ...nextIn(slots)].slice(0, limit).map((kept) => kept.id);
     },
 
     async nextDue() {
@@ -149,10 +159,10 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
       if (!kept) throw sessionUnknown();
       const { lease } = kept;
       if (lease && lease.holder !== holder && lease.untilMs > clock.now())
-        return { status: 'held', ...lease };
+        return { status: 'held', holder: lease.holder, untilMs: lease.untilMs };
       const clean = kept.clean;
       kept.epoch += 1;
-      kept.lease = { holder, untilMs: clock.now() + ttlMs };
+      kept.lease = { holder, untilMs: clock.now() + ttlMs, counts: false };
       kept.clean = false;
       return { status: 'acquired', epoch: kept.epoch, clean };
     },
@@ -160,15 +170,55 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
     async renew(session, epoch, ttlMs) {
       const kept = sessions.get(session);
       if (!kept?.lease || kept.epoch !== epoch) return false;
-      kept.lease = { holder: kept.lease.holder, untilMs: clock.now() + ttlMs };
+      // Its slot may be another's by now.
+      if (kept.lease.counts && !isLive(kept)) return false;
+      kept.lease = { ...kept.lease, untilMs: clock.now() + ttlMs };
       return true;
     },
 
     async release(session, epoch) {
       const kept = sessions.get(session);
-      if (!kept?.lease || kept.epoch !== epoch) return;
+      if (!kept?.lease || kept.epoch !== epoch) return null;
+      const { counts } = kept.lease;
       kept.lease = null;
       kept.clean = true;
+      return counts ? firstWaiting(kept.summary.owner) : null;
+    },
+
+    async claim(session, epoch, slots) {
+      const kept = sessions.get(session);
+      if (!kept || kept.epoch !== epoch || !kept.lease || !isLive(kept)) {
+        return { status: 'fenced', epoch: kept?.epoch ?? 0 };
+      }
+      if (kept.lease.counts) return { status: 'granted' };
+      const { owner } = kept.summary;
+      const line = waitingOf(owner);
+      const at = line.indexOf(kept);
+      const ahead = at === -1 ? line.length : at;
+      if (atWork(owner) + ahead >= (owners.get(owner)?.slots ?? slots)) {
+        return { status: 'full', place: ahead + 1 };
+      }
+      kept.lease = { ...kept.lease, counts: true };
+      return { status: 'granted' };
+    },
+
+    async free(session, epoch) {
+      const kept = sessions.get(session);
+      if (!kept?.lease?.counts || kept.epoch !== epoch) return null;
+      kept.lease = { ...kept.lease, counts: false };
+      return firstWaiting(kept.summary.owner);
+    },
+
+    async queue(owner) {
+      return {
+        slots: owners.get(owner)?.slots ?? null,
+        working: atWork(owner),
+        waiting: waitingOf(owner).map((kept) => kept.id),
+      };
+    },
+
+    async setSlots(owner, slots) {
+      owners.set(owner, withSlots(owners.get(owner) ?? EMPTY_OWNER, slots));
     },
 
     async budget(owner) {
@@ -200,6 +250,38 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
       }
     },
   };
+
+  function isLive({ lease }: Kept): boolean {
+    return lease !== null && lease.untilMs > clock.now();
+  }
+
+  function isAtWork(kept: Kept): boolean {
+    return kept.lease?.counts === true && isLive(kept);
+  }
+
+  function atWork(owner: Owner): number {
+    return [...sessions.values()].filter((kept) => kept.summary.owner === owner && isAtWork(kept)).length;
+  }
+
+  /** S9. Who has a slot and has not said so yet waits no more. */
+  function waitingOf(owner: Owner): readonly Kept[] {
+    return [...sessions.values()]
+      .filter(({ summary }) => summary.owner === owner && summary.queuedAt !== undefined)
+      .filter((kept) => !isAtWork(kept))
+      .sort((a, b) => (a.summary.queuedAt ?? 0) - (b.summary.queuedAt ?? 0) || compare(a.id, b.id));
+  }
+
+  function firstWaiting(owner: Owner): SessionId | null {
+    return waitingOf(owner)[0]?.id ?? null;
+  }
+
+  function nextIn(slots: number): readonly Kept[] {
+    const waiting = [...sessions.values()].filter(({ summary }) => summary.queuedAt !== undefined);
+    const all = new Set(waiting.map(({ summary }) => summary.owner));
+    return [...all].flatMap((owner) =>
+      waitingOf(owner).slice(0, Math.max(0, (owners.get(owner)?.slots ?? slots) - atWork(owner))),
+    );
+  }
 
   function books(owner: Owner, key: string, session: string): Books {
     return {
@@ -237,6 +319,8 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
     assert(kept.summary.owner === commit.summary.owner, 'a session keeps its owner');
     for (const event of commit.events) kept.events.push(Object.freeze({ ...event }));
     keepBlobs(commit.session, commit.blobs);
+    if (commit.sheds) kept.batches = [];
+    for (const ref of commit.sheds ?? []) blobs.get(commit.session)?.delete(ref);
     kept.summary = { ...commit.summary };
     return { status: 'committed' };
   }

@@ -1,7 +1,7 @@
 /**
  * The port to everything durable. One suite (`suite.ts`) proves each adapter.
  *
- * S1  `commit` is atomic: all its events and blobs, and the index row, or nothing; it resolves once they are durable.
+ * S1  `commit` is atomic: all its events and blobs, what it sheds, and the index row, or nothing; it resolves once they are durable.
  * S2  `commit` succeeds only on the head it names, and under the epoch it names when it names one.
  * S3  Sequence numbers of a session are 1, 2, 3 … without gap or repeat.
  * S4  Epochs only grow. `acquire` gives a new one; a commit under an older one changes nothing.
@@ -11,6 +11,8 @@
  *     It counts in full until it is settled, for ever if need be; reserving or settling again by its key changes nothing.
  * S8  The index of a log's words is kept for whoever made it, batch after batch without a gap, and is never authority: a
  *     search gives what was put in, or less, never anything else, and what is damaged is forgotten.
+ * S9  A slot of an owner is a lease that counts: it ends with the lease, so neither a dead holder nor an older epoch has one.
+ *     The queue is the index rows that say since when they wait, the longest first; nobody is let in before them.
  */
 
 import type { Amounts, Budget, Budgets, Exhaustion, Spent } from '../core/budget.ts';
@@ -51,6 +53,8 @@ export interface Commit {
   readonly events: readonly StoredEvent[];
   readonly blobs: readonly Blob[];
   readonly summary: Summary;
+  /** Of a session that is archived: blobs that its state needs no more. They go, and the index of its words goes with them. */
+  readonly sheds?: readonly BlobRef[];
   /** Only when creating: a key under which a repeated start by the same owner finds this session. */
   readonly startKey?: string | null;
 }
@@ -84,6 +88,22 @@ export interface OwnerBudget {
   readonly spent: Spent;
   /** Of calls that are under way, or came to no end. */
   readonly held: Amounts;
+  /** How many sessions may work at once, where that is the owner's own number. */
+  readonly slots?: number;
+}
+
+/** Whether a lease counts as a slot now; `place` is 1 for the next in the queue. */
+export type Claimed =
+  | { readonly status: 'granted' }
+  | { readonly status: 'full'; readonly place: number }
+  | { readonly status: 'fenced'; readonly epoch: number };
+
+export interface Queue {
+  /** The owner's own number; null where there is none. */
+  readonly slots: number | null;
+  readonly working: number;
+  /** Those without a slot that wait for one, the longest first. */
+  readonly waiting: readonly SessionId[];
 }
 
 /** The most that one model call may take. */
@@ -118,8 +138,8 @@ export interface Store {
   findStart(owner: Owner, key: string): Promise<SessionId | null>;
   /** Newest first. */
   list(query: ListQuery): Promise<readonly Row[]>;
-  /** Sessions that want driving at `now` (store's dueAt ≤ now). */
-  due(now: number, limit: number): Promise<readonly SessionId[]>;
+  /** Sessions that want driving at `now` (store's dueAt ≤ now), and behind them those whose turn it is to get a slot. */
+  due(now: number, limit: number, slots?: number): Promise<readonly SessionId[]>;
   /** The earliest `dueAt` of all, for the sweeper's sleep; null when none. */
   nextDue(): Promise<number | null>;
   /** Keeps blobs ahead of the commit that will name them; a session need not be there yet. */
@@ -141,7 +161,15 @@ export interface Store {
   acquire(session: SessionId, holder: string, ttlMs: number): Promise<Acquired>;
   /** False when another epoch holds the lease by now. */
   renew(session: SessionId, epoch: number, ttlMs: number): Promise<boolean>;
-  release(session: SessionId, epoch: number): Promise<void>;
+  /** Gives the session that has waited longest for the slot that this frees; null when none is freed or none waits. */
+  release(session: SessionId, epoch: number): Promise<SessionId | null>;
+  /** S9. `slots`: how many an owner has who has no number of its own. */
+  claim(session: SessionId, epoch: number, slots: number): Promise<Claimed>;
+  /** The lease stays and counts no more; gives what `release` gives. */
+  free(session: SessionId, epoch: number): Promise<SessionId | null>;
+  queue(owner: Owner): Promise<Queue>;
+  /** The owner's own number of slots from here on; null takes it away. */
+  setSlots(owner: Owner, slots: number | null): Promise<void>;
   /** An owner without any has no limits and nothing spent. Reads only. */
   budget(owner: Owner): Promise<OwnerBudget>;
   /** The owner's limits from here on; null lifts all of them. What was spent stays. */

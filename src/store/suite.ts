@@ -11,6 +11,7 @@ import { budgetSuite } from './suite/budgets.ts';
 import { commitSuite } from './suite/commits.ts';
 import { leaseSuite } from './suite/leases.ts';
 import { readSuite } from './suite/reads.ts';
+import { slotSuite } from './suite/slots.ts';
 import { a, b, bytes, epochOf, type Trial } from './suite/trial.ts';
 import { wordSuite } from './suite/words.ts';
 
@@ -62,6 +63,7 @@ export function storeSuite(subject: StoreSubject): void {
     commitSuite(trial);
     readSuite(trial);
     leaseSuite(trial);
+    slotSuite(trial);
     budgetSuite(trial);
     wordSuite(trial);
 

@@ -77,6 +77,8 @@ export interface HarnessOptions {
   /** By default nothing has a price. */
   readonly prices?: Prices;
   readonly leaseMs?: number;
+  /** By default as many as anybody needs. */
+  readonly slots?: number;
   /** By default nobody is asked about anything. */
   readonly policy?: Policy;
   /** Where commands and kernels live; it is the outside, and workers that are killed leave it as it is. */
@@ -154,7 +156,13 @@ export function harness(options: HarnessOptions = {}): Harness {
   const sessions = new Set<SessionId>();
   const workers: { worker: Worker; life: Life }[] = [];
   const model = scripted(options.model ?? [], requests);
-  const { sandbox = noSandbox, leaseMs = LEASE_MS, policy = ALLOW_ALL, isUnderWay = () => false } = options;
+  const {
+    sandbox = noSandbox,
+    leaseMs = LEASE_MS,
+    slots = 1_000,
+    policy = ALLOW_ALL,
+    isUnderWay = () => false,
+  } = options;
 
   const seen: Store = overlaid<Store>(store, faulty);
 
@@ -182,6 +190,7 @@ export function harness(options: HarnessOptions = {}): Harness {
       sealer,
       holder,
       leaseMs,
+      slots,
       briefing: '',
       report: (line, cause) => {
         reports.push(cause instanceof Error ? `${holder}: ${line}: ${cause.message}` : `${holder}: ${line}`);

@@ -10,6 +10,7 @@ export { sequence } from './facts.ts';
 export { harness } from './harness.ts';
 export { inlineSandbox } from './inline-sandbox.ts';
 export { noFiles } from './no-files.ts';
+export { crowd } from './sim/crowd.ts';
 export { crashLoop } from './sim/loop.ts';
 export { MUTANTS } from './sim/mutants.ts';
 export { SCENARIOS } from './sim/scenarios.ts';

@@ -200,6 +200,7 @@ it('B116 two calls of one tool are decided minutes apart, and the model is calle
 
 it('B119 waiting for approval holds no lease and no memory: others run, and all survive a restart', async () => {
   const h = given({
+    slots: 3,
     policy: byDefault,
     sandbox,
     model: (request) => {

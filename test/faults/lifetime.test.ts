@@ -4,6 +4,8 @@ import { expect, it } from 'vitest';
 import { calls, gate, say, tool } from '../../src/testing/harness.ts';
 import { events, given, instructions, notes, responses, results, sandbox } from './kit.ts';
 
+const DAY = 86_400_000;
+
 it('B051 a session that waits holds nothing: no lease, no drive, no call', async () => {
   const h = given({
     limits: { effectTimeoutMs: 1_000 },
@@ -26,6 +28,15 @@ it('B051 a session that waits holds nothing: no lease, no drive, no call', async
   const next = await h.start('one more');
   await h.rest(next);
   expect(await responses(h, next)).toEqual(['done']);
+});
+
+it('B051 with all slots taken by sessions that surfaced and wait, the next one works at once', async () => {
+  const h = given({ slots: 3, model: () => say('done') });
+  for (let n = 0; n < 3; n++) await h.rest(await h.start(`work ${n}`));
+  const fourth = await h.start('one more');
+  await h.rest(fourth);
+  expect(await events(h, fourth, 'session.queued')).toEqual([]);
+  expect(await h.done(h.api.slots())).toEqual({ slots: 3, isOwn: false, working: 0, waiting: 0 });
 });
 
 it('B069 the same send works in every state', async () => {
@@ -208,7 +219,7 @@ it('B178 a session that was parked for idleness is shown as waiting, not as fail
 
   expect(await events(h, id, 'session.parked')).toEqual([expect.objectContaining({ since: updatedAt })]);
   const parked = { id, phase: 'awaiting_input', residency: 'parked', updatedAt, lastResponse: '1' };
-  expect(await h.done(h.api.list())).toMatchObject([{ ...parked, dueAt: null }]);
+  expect(await h.done(h.api.list())).toMatchObject([{ ...parked, dueAt: updatedAt + 7 * DAY }]);
   expect(await h.done(h.api.inspect(id))).toMatchObject({
     phase: 'awaiting_input',
     residency: 'parked',
@@ -254,4 +265,92 @@ it('B178 what its worker could not park before it died is parked by the next one
   await h.until(async () => (await events(h, id, 'session.parked')).length === 1, 'a parked session');
   expect((await events(h, id, 'heap.restored')).map(({ rung }) => rung)).toEqual(['fresh']);
   expect((await h.done(h.api.inspect(id))).reason).toBeNull();
+});
+
+const heapOf = (source: (said: string) => string) => ({
+  sandbox,
+  model: (request: Parameters<typeof instructions>[0] & object) => {
+    const [said, got] = [instructions(request), results(request)];
+    return got.length < said.length
+      ? calls(['code', { source: source(said.at(-1) ?? '') }])
+      : say(got.at(-1)?.text ?? '');
+  },
+});
+
+const counting = heapOf((said) => (said === 'load' ? 'let n = 1; n' : 'n = n + 1; n'));
+it('B019 a session that nobody came back to is archived, with one image, and wakes with all it had', async () => {
+  const h = given(counting);
+  const id = await h.start('load');
+  await h.rest(id);
+  for (const _ of [1, 2, 3]) await h.tell(id, 'add');
+  await h.pass(3_600_000);
+  expect(await h.done(h.api.inspect(id))).toMatchObject({ residency: 'parked' });
+  h.clock.elapse(8 * DAY);
+  await h.until(async () => (await events(h, id, 'session.archived')).length === 1, 'an archived session');
+  const [row] = await h.done(h.api.list());
+  expect(row).toMatchObject({ phase: 'awaiting_input', residency: 'archived', dueAt: null });
+  const { heap } = await h.state(id);
+  expect(heap.chain?.deltas).toEqual([]);
+  // What led there is gone from the disk; its last image is there.
+  const older = (await events(h, id, 'cell.committed')).map(({ image }) => image.blob);
+  for (const ref of older.filter((blob) => blob !== heap.chain?.base.blob))
+    await expect(h.store.blob(id, ref)).rejects.toMatchObject({ code: 'blob.missing' });
+
+  h.restart();
+  const receipt = await h.done(h.api.send(id, 'add', { key: 'k' }));
+  expect(receipt).toMatchObject({ rule: 'starts turn 5', woke: 'archived' });
+  await h.rest(id);
+  expect((await responses(h, id)).at(-1)).toBe('5');
+  expect((await events(h, id, 'heap.restored')).at(-1)).toMatchObject({ rung: 'exact' });
+  expect((await h.done(h.api.inspect(id))).woke).toMatchObject({ from: 'archived', ms: expect.any(Number) });
+  expect(await h.done(h.api.send(id, 'add', { key: 'k' }))).toEqual(receipt);
+  expect(await h.done(h.api.verify(id))).toMatchObject({ identical: true, image: 'intact' });
+});
+
+it('B019 a fork at an event from before the archive builds its heap again from the journal', async () => {
+  const h = given(counting);
+  const id = await h.start('load');
+  await h.rest(id);
+  const [first] = await events(h, id, 'response.surfaced');
+  await h.tell(id, 'add');
+  h.clock.elapse(8 * DAY);
+  await h.until(async () => (await events(h, id, 'session.archived')).length === 1, 'an archived session');
+  const { session } = await h.done(h.api.fork(id, { at: first?.seq ?? 0, message: 'add' }));
+  await h.rest(session);
+  expect((await responses(h, session)).at(-1)).toBe('2');
+});
+
+it('B019 a one-shot is parked earlier than a task that is kept open, and both wake from there', async () => {
+  const h = given(counting);
+  const kept = await h.start('load');
+  const once = await h.start('load', { persist: false });
+  await h.rest(kept);
+  await h.rest(once);
+  await h.pass(5 * 60_000);
+  const at = async (id: string) => (await h.done(h.api.inspect(id))).residency;
+  expect([await at(kept), await at(once)]).toEqual(['resident', 'parked']);
+  expect(await h.done(h.api.send(kept, 'add'))).toMatchObject({ woke: 'resident' });
+  expect(await h.done(h.api.send(once, 'add'))).toMatchObject({
+    ...{ rule: 'reopens, starts turn 2', woke: 'parked' },
+  });
+  for (const id of [kept, once]) {
+    await h.rest(id);
+    expect((await responses(h, id)).at(-1)).toBe('2');
+  }
+});
+
+it('B037 a session is not parked while somebody looks on, and is once they have gone', async () => {
+  const h = given(counting);
+  const id = await h.start('load');
+  await h.rest(id);
+  const leaving = new AbortController();
+  const seen = h.api.follow(id, { after: 0, signal: leaving.signal });
+  await h.done(seen.next());
+  await h.pass(6 * 3_600_000);
+  expect(await events(h, id, 'session.parked')).toEqual([]);
+  await h.tell(id, 'add');
+  expect((await events(h, id, 'heap.restored')).at(-1)).toMatchObject({ rung: 'attached' });
+  leaving.abort();
+  await h.done(seen.return());
+  await h.until(async () => (await events(h, id, 'session.parked')).length === 1, 'a parked session');
 });

@@ -69,8 +69,9 @@ it('B023 a message at any await of the last step is in the next request once', a
     };
     h.faulty.release = async (...args) => {
       once();
-      await h.store.release(...args);
+      const next = await h.store.release(...args);
       once();
+      return next;
     };
     begin.open();
     await h.rest(session);

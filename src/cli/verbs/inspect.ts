@@ -53,6 +53,7 @@ function heading(seen: Inspection, paint: Paint): string[] {
     ['spent', seen.budget.words + paint.dim(limitsOf(seen))],
     ['context', contextOf(seen)],
     ['log', `${seen.head} events, epoch ${seen.epoch}`],
+    ['woke', wokeOf(seen)],
     ['started', ago(now - seen.startedAt)],
     ['changed', ago(now - seen.updatedAt)],
     ['goes on', seen.wakesAt === null ? null : `by itself at ${new Date(seen.wakesAt).toISOString()}`],
@@ -62,6 +63,11 @@ function heading(seen: Inspection, paint: Paint): string[] {
     `${paint.bold(clean(seen.title))}  ${paint.dim(seen.id)}`,
     ...indent([...facts(rows, paint), ...reason]),
   ];
+}
+
+function wokeOf({ woke }: Inspection): string | null {
+  if (woke === null || woke.from === 'resident') return null;
+  return `from ${woke.from}${woke.ms === null ? '' : ` in ${woke.ms} ms`}`;
 }
 
 function contextOf({ context }: Inspection): string {

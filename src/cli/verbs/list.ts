@@ -2,7 +2,7 @@
 
 import { systemClock } from '../../lib/clock.ts';
 import { given } from '../../lib/given.ts';
-import { oneLine } from '../../lib/text.ts';
+import { oneLine, ordinal } from '../../lib/text.ts';
 import { phase as phases, type Row } from '../../protocol/schema.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { ago, coloured, table } from '../layout.ts';
@@ -32,7 +32,7 @@ export const run: Verb = async ({ options, terminal }) => {
   const room = Math.max(20, width - 70);
   const lines = sessions.map((row) => [
     row.id,
-    coloured(row.phase, paint) + (row.residency === 'parked' ? paint.dim(' parked') : ''),
+    coloured(row.phase, paint) + paint.dim(besides(row)),
     paint.dim(`turn ${row.turn}`),
     paint.dim(ago(now - row.updatedAt)),
     `${oneLine(clean(row.title), room)}${row.forkedFrom === undefined ? '' : paint.dim(`  fork of ${row.forkedFrom}`)}${needs(row, paint.yellow)}`,
@@ -43,6 +43,11 @@ export const run: Verb = async ({ options, terminal }) => {
   terminal.result({ sessions, after });
   return EXIT.ok;
 };
+
+function besides({ place, residency }: Row): string {
+  if (place !== undefined) return ` waits for a slot: ${ordinal(place)}`;
+  return residency === undefined || residency === 'resident' ? '' : ` ${residency}`;
+}
 
 function needs({ openDecisions, unknownEffects }: Row, yellow: (text: string) => string): string {
   const parts = [

@@ -1,6 +1,7 @@
 /** `outlast send`: a message to a session, whatever it is doing; watched until it rests. */
 
 import type { When } from '../../core/message.ts';
+import type { Residency } from '../../core/residency.ts';
 import { given } from '../../lib/given.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { imagesOf, wordsOf } from '../message.ts';
@@ -9,6 +10,9 @@ import { reach } from '../reach.ts';
 import { text, type Verb } from '../verb.ts';
 import { watch } from '../watch.ts';
 import { whichSession } from '../which.ts';
+
+const wokeFrom = (woke: Residency | undefined): string =>
+  woke === undefined || woke === 'resident' ? '' : `; it was ${woke}`;
 
 const WHENS: readonly string[] = ['next', 'later', 'now'] satisfies When[];
 
@@ -27,7 +31,7 @@ export const run: Verb = async ({ args: [which = '', ...words], options, termina
     images,
     ...given({ key: text(options.key) }),
   });
-  const headline = `${terminal.paint.bold(receipt.message)} ${terminal.paint.dim(receipt.rule)}`;
+  const headline = `${terminal.paint.bold(receipt.message)} ${terminal.paint.dim(receipt.rule + wokeFrom(receipt.woke))}`;
   if (options.detach !== true) {
     return watch(outlast, { session, after: receipt.seq, headline, receipt }, terminal);
   }

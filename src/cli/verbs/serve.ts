@@ -24,7 +24,7 @@ import { complain, EXIT, UsageError } from '../exit.ts';
 import { dataDirOf, removeServerNote, writeServerNote } from '../server-note.ts';
 import { addressOf, confinementOf, reporter } from '../serving.ts';
 import { onClosedPipe, type Terminal } from '../terminal.ts';
-import { type Options, text, type Verb } from '../verb.ts';
+import { type Options, text, type Verb, whole } from '../verb.ts';
 import { VERSION } from '../version.ts';
 import { welcome } from '../welcome.ts';
 
@@ -71,6 +71,7 @@ interface Settings {
   readonly policy: string | undefined;
   /** How long after a notice kernels are given up; 0: never. */
   readonly kernelNoticeMs: number;
+  readonly slots: number | undefined;
   readonly processes: ReturnType<typeof confinementOf>;
   readonly hands: HandsAddress | undefined;
 }
@@ -123,7 +124,7 @@ async function open(settings: Settings, terminal: Terminal, store?: Store) {
 }
 
 async function openRuntime(
-  { dataDir, policy, processes, hands, kernelNoticeMs }: Settings,
+  { dataDir, policy, processes, hands, kernelNoticeMs, slots }: Settings,
   report: (line: string, cause?: unknown) => void,
   store: Store | undefined,
 ): Promise<{ samples: Samples; outlast: Runtime }> {
@@ -132,7 +133,7 @@ async function openRuntime(
   try {
     const options = {
       ...{ dataDir, grants, briefing: SAMPLE_BRIEFING, report, limits: { kernelNoticeMs } },
-      ...given({ policy, processes, hands }),
+      ...given({ policy, processes, hands, slots }),
     };
     return { samples, outlast: await createOutlast(store ? { ...options, store } : options) };
   } catch (error) {
@@ -165,8 +166,14 @@ function settingsOf(options: Options): Settings {
     isStandby: options.standby === true,
     policy: text(options.policy),
     kernelNoticeMs: kernelNoticeOf(options),
+    slots: slotsOf(options),
     ...placeOf(options),
   };
+}
+
+function slotsOf(options: Options): number | undefined {
+  const given = text(options.slots);
+  return given === undefined ? undefined : whole('--slots', given, 1, 'use --slots 20');
 }
 
 /** `never`, or `after-notice` with or without hours. */

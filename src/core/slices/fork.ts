@@ -19,6 +19,7 @@ import { withdrawQuestions } from './decision.ts';
 import { LEFT, leaveOpen } from './effect.ts';
 import { leaveChildren } from './family.ts';
 import { leftKernel } from './kernel.ts';
+import { NEW_RESIDENCE } from './residence.ts';
 import { closeTurn, note } from './turn.ts';
 
 export function forked(s: State, e: EventOf<'session.forked'>): State {
@@ -29,9 +30,10 @@ export function forked(s: State, e: EventOf<'session.forked'>): State {
     ...ended,
     contract: { ...ended.contract, title, startedAt: e.at },
     lifetime: {
-      ...{ status: 'open', stoppingAt: null, quarantine: null },
+      ...{ status: 'open', queued: null, stoppingAt: null, quarantine: null },
       ...{ epoch: 0, acquiredAt: e.at, crashes: 0 },
     },
+    residence: NEW_RESIDENCE,
     fork: { from, head, seq: e.seq, lineage, cells: ended.counters.cell },
     inbox: { unread: [], receipts: {} },
     loss: null,

@@ -15,7 +15,13 @@ import type { State } from '../state.ts';
 export function accepted(s: State, e: EventOf<'message.accepted'>): State {
   const { text, images, when, at } = e;
   const message: Message = { id: e.message, seq: e.seq, text, images, from: 'person', when, at };
-  const receipt = { message: e.message, seq: e.seq, rule: e.rule, digest: digestOf(e) };
+  const receipt = {
+    message: e.message,
+    seq: e.seq,
+    rule: e.rule,
+    digest: digestOf(e),
+    ...given({ woke: e.woke }),
+  };
   return {
     ...s,
     counters: { ...s.counters, message: s.counters.message + 1 },

@@ -2,7 +2,8 @@
  * Lifetime: who holds the session, and whether it may run.
  *
  * L1  Only `stop` ends a session; everything it knows stays in the log, and `reopen` brings it back.
- * L2  Holders that die in a row without progress are counted in the log, so the count survives every crash.
+ * L2  Who is paused, stopped or interrupted while it is queued gives up its place.
+ * L3  Holders that die in a row without progress are counted in the log, so the count survives every crash.
  */
 
 import type { EventOf } from '../event.ts';
@@ -40,8 +41,20 @@ export function progressed(s: State): State {
   return s.lifetime.crashes === 0 ? s : { ...s, lifetime: { ...s.lifetime, crashes: 0 } };
 }
 
+export function queued(s: State, { at, place }: EventOf<'session.queued'>): State {
+  if (s.lifetime.status !== 'open') return s;
+  return { ...s, lifetime: { ...s.lifetime, status: 'queued', queued: { at, place } } };
+}
+
+/** L2. */
+export function admitted(s: State): State {
+  if (s.lifetime.status !== 'queued') return s;
+  return { ...s, lifetime: { ...s.lifetime, status: 'open', queued: null } };
+}
+
 export function paused(s: State): State {
-  return s.lifetime.status === 'open' ? { ...s, lifetime: { ...s.lifetime, status: 'paused' } } : s;
+  const { lifetime } = admitted(s);
+  return lifetime.status === 'open' ? { ...s, lifetime: { ...lifetime, status: 'paused' } } : s;
 }
 
 export function resumed(s: State): State {
@@ -59,7 +72,7 @@ export function stopping(s: State, e: EventOf<'session.stopping'>): State {
     timers: [],
     // Whoever opens it again has not asked for a summary.
     context: { ...silent.context, compacting: null },
-    lifetime: { ...silent.lifetime, status: 'stopping', stoppingAt: e.at },
+    lifetime: { ...silent.lifetime, status: 'stopping', queued: null, stoppingAt: e.at },
   };
 }
 

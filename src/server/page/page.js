@@ -72,7 +72,8 @@ async function inbox() {
 function item(row, isCurrent) {
   const asks = row.openDecisions > 0 ? `${row.openDecisions} open` : null;
   const fork = row.forkedFrom ? 'fork' : null;
-  const about = [`turn ${row.turn}`, fork, asks, ago(row.updatedAt)]
+  const waits = row.place === undefined ? null : `waits for a slot: place ${row.place}`;
+  const about = [waits, `turn ${row.turn}`, fork, asks, ago(row.updatedAt)]
     .filter((part) => part !== null)
     .join(' · ');
   const link = el(

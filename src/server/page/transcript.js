@@ -325,6 +325,8 @@ export function transcript(decide, readFile) {
     'session.stopped': (e) =>
       note(`Stopped.${e.unknown.length > 0 ? ` Outcome unknown: ${e.unknown.join(', ')}.` : ''}`, 'end'),
     'session.reopened': (e) => note(`Reopened by ${e.by}.`),
+    'session.queued': (e) => note(`All slots are taken: it waits for one, at place ${e.place}.`, 'warn'),
+    'session.admitted': () => note('It has a slot and goes on.'),
     'session.parked': () => note('Parked. The next message wakes it with all it has.'),
     'kernel.noticed': (e) =>
       e.unsaved.length > 0 &&
@@ -336,6 +338,7 @@ export function transcript(decide, readFile) {
     'kernel.noted': (e) => {
       for (const { name, why } of e.lost) note(`Lost of Python: ${name}: ${why}`, 'warn');
     },
+    'session.archived': () => note('Archived. The next message wakes it with all it has.'),
     'session.forked': (e) => {
       hush();
       leaveOpen();

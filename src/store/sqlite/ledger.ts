@@ -7,7 +7,7 @@
 
 import { OutlastError } from '../../core/error.ts';
 import type { Owner } from '../../core/ids.ts';
-import { type Account, EMPTY_OWNER, type Entered, type Hold, reserve, settle } from '../ledger.ts';
+import { type Account, EMPTY_OWNER, type Entered, type Hold, reserve, settle, withSlots } from '../ledger.ts';
 import type { OwnerBudget, Store } from '../port.ts';
 import { asJson } from './cell.ts';
 import { isDamage } from './damage.ts';
@@ -15,7 +15,7 @@ import type { Cells, Database } from './driver.ts';
 
 /** The port's calls, within a transaction. */
 export type Ledger = {
-  [Name in 'budget' | 'setBudget' | 'reserve' | 'settle']: (
+  [Name in 'budget' | 'setBudget' | 'setSlots' | 'reserve' | 'settle']: (
     ...args: Parameters<Store[Name]>
   ) => Awaited<ReturnType<Store[Name]>>;
 };
@@ -52,6 +52,10 @@ export function openLedger(db: Database): Ledger {
     setBudget(owner, limits) {
       const before = ownerOf(owner) ?? EMPTY_OWNER;
       sql.put.run(owner, OWN, JSON.stringify({ ...before, limits: limits ?? {} }));
+    },
+
+    setSlots(owner, slots) {
+      sql.put.run(owner, OWN, JSON.stringify(withSlots(ownerOf(owner) ?? EMPTY_OWNER, slots)));
     },
 
     reserve(asked) {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Owner } from '../../core/ids.ts';
+import { given } from '../../lib/given.ts';
 import { memoryStore } from '../memory.ts';
 import type { Store } from '../port.ts';
 import { handClock, local, sampleCommit, sampleId, sampleSummary } from '../sample.ts';
@@ -20,6 +21,7 @@ const count = fc.integer({ min: 1, max: 3 });
 const dueAt = fc.constantFrom(null, 0, 1_000_100, 1_000_900);
 const epoch = fc.constantFrom(null, null, 0, 1, 2, 3);
 const phase = fc.constantFrom('working', 'paused');
+const queuedAt = fc.constantFrom(undefined, undefined, 7, 9);
 
 const call: fc.Arbitrary<Call> = fc.oneof(
   fc
@@ -31,21 +33,30 @@ const call: fc.Arbitrary<Call> = fc.oneof(
       owner,
       dueAt,
       phase,
+      queuedAt,
       key: fc.constantFrom(null, 'k', 'l'),
     })
     .map(
-      ({ session, head, count, epoch, owner, dueAt, phase, key }): Call =>
+      ({ session, head, count, epoch, owner, dueAt, phase, queuedAt, key }): Call =>
         (store) => {
-          const summary = sampleSummary({ owner, dueAt, phase, startedAt: 1000 + count });
+          const summary = sampleSummary({
+            ...{ owner, dueAt, phase },
+            ...given({ queuedAt }),
+            startedAt: 1000 + count,
+          });
           return store.commit(sampleCommit(session, head, { count, epoch, summary, startKey: key }));
         },
     ),
   // The head that stands, so that logs grow.
-  fc.record({ session, count, epoch }).map(
-    ({ session, count, epoch }): Call =>
+  fc.record({ session, count, epoch, queuedAt }).map(
+    ({ session, count, epoch, queuedAt }): Call =>
       async (store) => {
         const row = await store.row(session);
-        const over = { count, epoch, summary: sampleSummary({ owner: row?.owner ?? local }) };
+        const over = {
+          count,
+          epoch,
+          summary: sampleSummary({ owner: row?.owner ?? local, ...given({ queuedAt }) }),
+        };
         return store.commit(sampleCommit(session, row?.head ?? 0, over));
       },
   ),
@@ -63,6 +74,21 @@ const call: fc.Arbitrary<Call> = fc.oneof(
     ([id, epoch]): Call =>
       (store) =>
         store.release(id, epoch),
+  ),
+  fc.tuple(session, fc.nat(3), fc.nat(2)).map(
+    ([id, epoch, slots]): Call =>
+      (store) =>
+        store.claim(id, epoch, slots),
+  ),
+  fc.tuple(session, fc.nat(3)).map(
+    ([id, epoch]): Call =>
+      (store) =>
+        store.free(id, epoch),
+  ),
+  owner.map(
+    (who): Call =>
+      (store) =>
+        store.queue(who),
   ),
   fc.nat(600).map(
     (ms): Call =>
@@ -82,7 +108,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   fc.nat(4).map(
     (limit): Call =>
       (store) =>
-        store.due(1_000_500, limit),
+        store.due(1_000_500, limit, 1),
   ),
   fc.constant<Call>((store) => store.nextDue()),
   fc.tuple(owner, fc.constantFrom('k', 'l')).map(

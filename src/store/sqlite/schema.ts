@@ -68,13 +68,15 @@ CREATE TABLE sessions (
   held       INTEGER NOT NULL, -- 1 from acquire to release: the next holder learns whether it was let go
   guard      INTEGER NOT NULL, -- checksum of owner, head, chain and epoch
   summary    TEXT    NOT NULL,
-  awaiting   INTEGER NOT NULL DEFAULT 0 -- things that rest until a person does something
+  awaiting   INTEGER NOT NULL DEFAULT 0, -- things that rest until a person does something
+  queued_at  INTEGER           -- since when it waits for a slot of its owner
 );
 CREATE UNIQUE INDEX sessions_by_start ON sessions (owner, start_key) WHERE start_key IS NOT NULL;
 CREATE INDEX sessions_by_age ON sessions (started_at DESC, id DESC);
 CREATE INDEX sessions_by_owner ON sessions (owner, started_at DESC, id DESC);
 CREATE INDEX sessions_by_due ON sessions (due_at, id) WHERE due_at IS NOT NULL;
 CREATE INDEX sessions_by_awaiting ON sessions (owner, started_at DESC, id DESC) WHERE awaiting > 0;
+CREATE INDEX sessions_by_queue ON sessions (owner, queued_at, id) WHERE queued_at IS NOT NULL;
 
 CREATE TABLE events (
   session TEXT    NOT NULL,
@@ -137,6 +139,9 @@ export const STEPS: readonly string[] = [
   BUDGETS,
   // Empty: the index of a log is made when it is first searched.
   WORDS,
+  // Before there were slots, nobody waited for one.
+  `ALTER TABLE sessions ADD COLUMN queued_at INTEGER;
+   CREATE INDEX sessions_by_queue ON sessions (owner, queued_at, id) WHERE queued_at IS NOT NULL;`,
 ];
 
 export interface Versions {

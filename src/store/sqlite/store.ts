@@ -10,7 +10,7 @@
  */
 
 import { OutlastError } from '../../core/error.ts';
-import type { BlobRef, SessionId } from '../../core/ids.ts';
+import type { BlobRef, Owner, SessionId } from '../../core/ids.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Clock } from '../../lib/clock.ts';
 import {
@@ -32,6 +32,7 @@ import { group } from './group.ts';
 import { openLedger } from './ledger.ts';
 import { openList } from './list.ts';
 import type { Index, Log } from './log.ts';
+import { openSlots } from './slots.ts';
 import type { Mark } from './witness.ts';
 import { openWords } from './words.ts';
 
@@ -65,6 +66,8 @@ interface Lease {
   readonly epoch: number;
   readonly holder: string;
   readonly untilMs: number;
+  /** Whose slot it takes; null while it takes none. */
+  readonly slotOf: Owner | null;
 }
 
 interface Applied {
@@ -78,6 +81,12 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
   const ledger = openLedger(db);
   const list = openList(db);
   const words = openWords(db);
+  const isLive = ({ untilMs }: Lease): boolean => untilMs > clock.now();
+  const isAtWork = (session: SessionId): boolean => {
+    const lease = leases.get(session);
+    return lease !== undefined && lease.slotOf !== null && isLive(lease);
+  };
+  const slots = openSlots({ db, damaged, isAtWork });
   const commits = group<Applied>(db, {
     durable: (applied) => durable(applied.flatMap(({ mark }) => mark ?? [])),
     undone: () => heads.clear(),
@@ -114,9 +123,10 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
       return noticing(() => list({ ...query, limit: Math.min(query.limit, MOST) }));
     },
 
-    async due(now, limit) {
+    async due(now, limit, most = 0) {
       const rows = noticing(() => sql.due.all(now, untouchable(), Math.min(limit, MOST)));
-      return rows.map((cells) => asText(cells.id) as SessionId);
+      const due = rows.map((cells) => asText(cells.id) as SessionId);
+      return due.length < limit ? [...due, ...noticing(() => nextIn(most))].slice(0, limit) : due;
     },
 
     async nextDue() {
@@ -150,28 +160,67 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
     async acquire(session, holder, ttlMs): Promise<Acquired> {
       commits.flush();
       const lease = leases.get(session);
-      if (lease && lease.holder !== holder && lease.untilMs > clock.now()) {
+      if (lease && lease.holder !== holder && isLive(lease)) {
         return { status: 'held', holder: lease.holder, untilMs: lease.untilMs };
       }
       const { epoch, clean } = whole(session, () => db.transaction(() => nextEpoch(session)));
       heads.delete(session);
-      leases.set(session, { epoch, holder, untilMs: clock.now() + ttlMs });
+      leases.set(session, { epoch, holder, untilMs: clock.now() + ttlMs, slotOf: null });
       return { status: 'acquired', epoch, clean };
     },
 
     async renew(session, epoch, ttlMs) {
       const lease = leases.get(session);
       if (lease?.epoch !== epoch) return false;
+      // Its slot may be another's by now.
+      if (lease.slotOf !== null && !isLive(lease)) return false;
       leases.set(session, { ...lease, untilMs: clock.now() + ttlMs });
       return true;
     },
 
     async release(session, epoch) {
       commits.flush();
-      if (leases.get(session)?.epoch !== epoch) return;
+      const lease = leases.get(session);
+      if (lease?.epoch !== epoch) return null;
       db.transaction(() => sql.release.run(session));
       leases.delete(session);
+      return firstWaiting(lease.slotOf);
     },
+
+    async claim(session, epoch, most) {
+      commits.flush();
+      const lease = leases.get(session);
+      const row = whole(session, () => indexOf(session));
+      if (lease?.epoch !== epoch || !isLive(lease) || !row)
+        return { status: 'fenced', epoch: row?.epoch ?? 0 };
+      if (lease.slotOf !== null) return { status: 'granted' };
+      const owner = row.owner as Owner;
+      return noticing(() => {
+        const ahead = slots.ahead(owner, session);
+        if (slots.working(owner) + ahead >= slotsOf(owner, most)) return { status: 'full', place: ahead + 1 };
+        leases.set(session, { ...lease, slotOf: owner });
+        slots.add(owner, session);
+        return { status: 'granted' };
+      });
+    },
+
+    async free(session, epoch) {
+      commits.flush();
+      const lease = leases.get(session);
+      if (lease?.epoch !== epoch) return null;
+      leases.set(session, { ...lease, slotOf: null });
+      return firstWaiting(lease.slotOf);
+    },
+
+    async queue(owner) {
+      commits.flush();
+      return noticing(() => ({
+        slots: ledger.budget(owner).slots ?? null,
+        working: slots.working(owner),
+        waiting: slots.waiting(owner, MOST),
+      }));
+    },
+    setSlots: (owner, most) => entering(() => ledger.setSlots(owner, most)),
 
     async budget(owner) {
       return noticing(() => ledger.budget(owner));
@@ -180,6 +229,20 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
     reserve: (asked) => entering(() => ledger.reserve(asked)),
     settle: (owner, key, actual) => entering(() => ledger.settle(owner, key, actual)),
   };
+
+  function slotsOf(owner: Owner, most: number): number {
+    return ledger.budget(owner).slots ?? most;
+  }
+
+  function firstWaiting(owner: Owner | null): SessionId | null {
+    return owner === null ? null : noticing(() => slots.waiting(owner, 1)[0] ?? null);
+  }
+
+  function nextIn(most: number): readonly SessionId[] {
+    return slots
+      .owners()
+      .flatMap((owner) => slots.waiting(owner, Math.max(0, slotsOf(owner, most) - slots.working(owner))));
+  }
 
   /** Q1, for the owner's ledger: it shares a transaction with the commits of the same tick. */
   async function entering<T>(work: () => T): Promise<T> {
@@ -222,13 +285,15 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
   }
 
   /** Appends events and blobs; gives the checksum of the last event. */
-  function insert({ session, events, blobs }: Commit, before: Uint8Array): Uint8Array {
+  function insert({ session, events, blobs, sheds }: Commit, before: Uint8Array): Uint8Array {
     let chain = before;
     for (const event of events) {
       chain = link(chain, event);
       sql.event.run(session, event.seq, event.at, event.kind, event.version, event.body, chain);
     }
     putBlobs(session, blobs);
+    if (sheds) words.forget(session);
+    for (const ref of sheds ?? []) sql.shed.run(session, ref);
     return chain;
   }
 
@@ -237,21 +302,22 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
   }
 
   function create({ session, summary, startKey }: Commit, head: Guarded): void {
-    const { owner, startedAt, phase, dueAt } = summary;
+    const { owner, startedAt, phase, dueAt, queuedAt = null } = summary;
     const key = startKey == null ? null : JSON.stringify(startKey);
     const text = JSON.stringify(summary);
     const { head: seq, chain } = head;
     sql.create.run(
       ...[session, owner, key, startedAt, phase, dueAt, seq, chain, guard(session, head), text],
-      awaitingIn(summary),
+      ...[awaitingIn(summary), queuedAt],
     );
   }
 
   /** A row that stays due as it was leaves the index over it alone: that is a page less to write, each time. */
   function update({ session, summary }: Commit, head: Guarded, before: Known): void {
-    const { phase, dueAt } = summary;
+    const { phase, dueAt, queuedAt = null } = summary;
     const text = JSON.stringify(summary);
-    sql.update.run(phase, head.head, head.chain, guard(session, head), text, awaitingIn(summary), session);
+    const sum = guard(session, head);
+    sql.update.run(phase, head.head, head.chain, sum, text, awaitingIn(summary), queuedAt, session);
     if (dueAt !== before.dueAt) sql.updateDue.run(dueAt, session);
   }
 
@@ -338,12 +404,14 @@ function statements(db: Database) {
     putBlob: db.prepare(`
       INSERT INTO blobs (session, ref, bytes) VALUES (?, ?, ifnull(?, x''))
       ON CONFLICT (session, ref) DO UPDATE SET bytes = excluded.bytes`),
+    shed: db.prepare('DELETE FROM blobs WHERE session = ? AND ref = ?'),
     blob: db.prepare('SELECT CAST(bytes AS BLOB) AS bytes FROM blobs WHERE session = ? AND ref = ?'),
     create: db.prepare(`
-      INSERT INTO sessions (id, owner, start_key, started_at, phase, due_at, head, chain, epoch, held, guard, summary, awaiting)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?)`),
+      INSERT INTO sessions (id, owner, start_key, started_at, phase, due_at, head, chain, epoch, held, guard, summary, awaiting,
+        queued_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?)`),
     update: db.prepare(
-      'UPDATE sessions SET phase = ?, head = ?, chain = ?, guard = ?, summary = ?, awaiting = ? WHERE id = ?',
+      'UPDATE sessions SET phase = ?, head = ?, chain = ?, guard = ?, summary = ?, awaiting = ?, queued_at = ? WHERE id = ?',
     ),
     updateDue: db.prepare('UPDATE sessions SET due_at = ? WHERE id = ?'),
     hold: db.prepare('UPDATE sessions SET epoch = ?, held = 1, guard = ? WHERE id = ?'),

@@ -29,6 +29,8 @@ export function openWords(db: Database) {
   };
 
   return {
+    forget: (session: SessionId): void => forgetWords(db, session, 0),
+
     index(session: SessionId, { after, upTo, passages, words }: Batch): boolean {
       if (after > 0 && sql.reach.get(session, after) === undefined) return false;
       forgetWords(db, session, after);

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Batch } from '../port.ts';
-import { append, sampleId } from '../sample.ts';
+import { append, sampleBlob, sampleCommit, sampleId } from '../sample.ts';
 import { a, b, bytes, codeOf, range, type Trial } from './trial.ts';
 
 const batch = (after: number, upTo: number, words: Readonly<Record<string, Uint8Array>> = {}): Batch => ({
@@ -58,6 +58,28 @@ export function wordSuite(trial: Trial): void {
       await trial.store.index(b, batch(0, 2, { rent: bytes(1) }));
       expect(await spans()).toEqual([[0, 4]]);
       expect(await codeOf(trial.store.index(sampleId(3), batch(0, 1)))).toBe('session.unknown');
+    });
+
+    it('S1 S8 goes with what a commit sheds, of this session alone; with a commit that is refused, nothing does', async () => {
+      const [gone, kept] = [sampleBlob(bytes(9)), sampleBlob(bytes(10))];
+      for (const id of [a, b]) {
+        await trial.store.commit(
+          sampleCommit(id, (await trial.store.row(id))?.head ?? 0, { blobs: [gone, kept] }),
+        );
+        await trial.store.index(id, batch(0, 1, { rent: bytes(1) }));
+      }
+      const head = (await trial.store.row(a))?.head ?? 0;
+      expect(await trial.store.commit(sampleCommit(a, 0, { sheds: [gone.ref] }))).toMatchObject({
+        status: 'conflict',
+      });
+      expect(await trial.store.blob(a, gone.ref)).toEqual(gone.bytes);
+      expect(await trial.store.search(a, ['rent'])).toHaveLength(1);
+      await trial.store.commit(sampleCommit(a, head, { sheds: [gone.ref] }));
+      expect(await codeOf(trial.store.blob(a, gone.ref))).toBe('blob.missing');
+      expect(await trial.store.blob(a, kept.ref)).toEqual(kept.bytes);
+      expect(await trial.store.search(a, ['rent'])).toEqual([]);
+      expect(await trial.store.blob(b, gone.ref)).toEqual(gone.bytes);
+      expect(await trial.store.search(b, ['rent'])).toHaveLength(1);
     });
 
     it('S8 stands in no one’s way: log and row are as without it, also after a restart', async ({ skip }) => {

@@ -91,7 +91,8 @@ async function leases(
   const held = epochs.get(numberOf(session));
   if (held !== undefined) {
     epochs.delete(numberOf(session));
-    return store.release(session, held);
+    await store.release(session, held);
+    return;
   }
   const askedAt = ops.length;
   const lease = await store.acquire(session, 'worker', 60_000);

@@ -49,6 +49,8 @@ export interface MachineOptions {
   readonly mutation: Mutation;
   /** How often the sweeper looks, at the least. */
   readonly sweepMs?: number | undefined;
+  /** Sessions of the owner that may work at once; by default more than there are. */
+  readonly slots?: number | undefined;
   readonly report: Ports['report'];
 }
 
@@ -73,6 +75,7 @@ export function machine(life: Life, options: MachineOptions): Outlast {
     charge,
     report,
     sweepMs = SWEEP_MS,
+    slots,
   } = options;
   const scripted: Model = {
     name: 'scripted/sim',
@@ -98,10 +101,11 @@ export function machine(life: Life, options: MachineOptions): Outlast {
     sealer: PLAIN,
     holder,
     leaseMs: LEASE_MS,
+    slots,
     briefing: '',
     report,
   };
-  const driver = leaseDriver({ store: ports.store, clock: life.clock, report, sweepMs });
+  const driver = leaseDriver({ store: ports.store, clock: life.clock, report, sweepMs, slots });
   return outlast(ports, driver, 'local' as Owner);
 }
 

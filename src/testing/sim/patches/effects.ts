@@ -29,8 +29,8 @@ export const EFFECT_PATCHES: readonly Patch[] = [
     edits: [
       {
         file: NEXT,
-        find: "s.lifetime.status === 'paused' ? REST : send(s, effect, now);",
-        replace: "s.lifetime.status === 'paused' ? REST : callOf(effect);",
+        find: "s.lifetime.status === 'open' ? send(s, effect, now) : REST;",
+        replace: "s.lifetime.status === 'open' ? callOf(effect) : REST;",
       },
     ],
   },

@@ -59,9 +59,9 @@ export const HOLDER_PATCHES: readonly Patch[] = [
     edits: [
       {
         file: LOG,
-        find: 'const { events, state } = saturate(this.folded, bodies, now, choosing ? this.planner : null);',
+        find: 'const { events, state } = saturate(this.folded, bodies, now, this.planner, choosing);',
         replace:
-          'const again = this.decided?.facts === facts ? this.decided.choices : null;\n            const { events, state } = saturate(this.folded, again ?? bodies, now, choosing && !again ? this.planner : null);\n            this.decided = { facts, choices: events };',
+          "const again = this.decided?.facts === facts ? this.decided.choices : null;\n            const { events, state } = saturate(this.folded, again ?? bodies, now, this.planner, again ? 'nothing' : choosing);\n            this.decided = { facts, choices: events };",
       },
     ],
   },
@@ -99,7 +99,7 @@ export const HOLDER_PATCHES: readonly Patch[] = [
     // Held means that nothing new begins.
     name: 'no pause: a session that is held works on',
     first: { scenario: 'effects side by side', mode: 'pause', near: 'store.acquire' },
-    edits: [{ file: NEXT, find: "if (s.lifetime.status === 'paused')", replace: 'if (false)' }],
+    edits: [{ file: NEXT, find: "if (s.lifetime.status !== 'open')", replace: 'if (false)' }],
   },
 
   // ── deaths ──────────────────────────────────────────────────────────────────────────────────────────────

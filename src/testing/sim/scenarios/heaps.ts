@@ -1,6 +1,6 @@
 /** What code keeps: variables, open promises, and heaps that come back. */
 
-import { PARK_AFTER_MS } from '../../../core/upkeep.ts';
+import { TUNABLES } from '../../../core/residency.ts';
 import { cell, cells, endOfCell, read, say } from '../reply.ts';
 import type { Scenario } from '../scenario.ts';
 
@@ -97,7 +97,7 @@ export const HEAPS: readonly Scenario[] = [
     acts: [
       { do: 'start', text: 'load' },
       { do: 'send', text: 'more' },
-      { do: 'wait', ms: PARK_AFTER_MS + 15_000 },
+      { do: 'wait', ms: TUNABLES.parkMs.most + 15_000 },
       { do: 'send', text: 'use' },
     ],
     wanted: { 'pay: rows': 1, 'mail: sum': 1 },
