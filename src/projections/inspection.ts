@@ -128,7 +128,7 @@ export function inspect(id: SessionId, s: State, place = s.lifetime.queued?.plac
     persist: contract.persist,
     phase: phase(s),
     residency: residency(s),
-    woke: s.residence.woke,
+    woke: wokeOf(s),
     reason: reasonOf(id, s, inQueue),
     place: inQueue,
     wakesAt: earliest(pendingTimers(s).map(({ due }) => due)),
@@ -158,6 +158,10 @@ export function inspect(id: SessionId, s: State, place = s.lifetime.queued?.plac
     },
     workspace: filesOf(s),
   };
+}
+
+function wokeOf({ residence: { woke } }: State): Inspection['woke'] {
+  return woke && { from: woke.from, at: woke.at, ms: woke.ms };
 }
 
 const contextOf = (s: State): Inspection['context'] => ({
