@@ -423,9 +423,10 @@ function statements(db: Database) {
     due: db.prepare(`
       SELECT CAST(id AS BLOB) AS id FROM sessions
       WHERE due_at <= ? AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY due_at, sessions.id LIMIT ?`),
+    // In the order of the index, up to the first: every parked session is due some day, and is not to be counted each second.
     nextDue: db.prepare(`
-      SELECT CAST(min(due_at) AS REAL) AS due_at FROM sessions
-      WHERE due_at IS NOT NULL AND id NOT IN (SELECT value FROM json_each(?))`),
+      SELECT CAST(due_at AS REAL) AS due_at FROM sessions
+      WHERE due_at IS NOT NULL AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY sessions.due_at LIMIT 1`),
   };
 }
 
