@@ -17,12 +17,13 @@ const SUITES = {
   steps: await namesOf('steps'),
   retention: await namesOf('retention'),
   workspace: await namesOf('workspace'),
+  parked: await namesOf('parked'),
 };
 
 function bench(...args: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [at('main.mjs'), ...args], {
     encoding: 'utf8',
-    timeout: 25_000,
+    timeout: 85_000,
   });
   return { status, stdout, stderr };
 }
@@ -60,6 +61,16 @@ test('a small workspace is kept, and brought back, as the figures say', () => {
   expect(Object.keys(figures)).toEqual([...SUITES.workspace]);
   // Five of two hundred files, and the pages that name them.
   expect(figures.filesFiveBytes).toBeLessThan(figures.filesFirstBytes / 20);
+});
+
+test('a small crowd is parked, woken and due at once, as the figures say', { timeout: 90_000 }, () => {
+  const { status, stdout, stderr } = bench('parked', '--json', '--quick', '--count', '200');
+  expect(status, stderr).toBe(0);
+  const figures = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
+  expect(Object.keys(figures)).toEqual([...SUITES.parked]);
+  expect(figures).toMatchObject({ parked: 200, timers: 60, workerMbAt1000: null });
+  expect(figures.timersAtOnce).toBeLessThanOrEqual(20);
+  expect(figures.storeBytesPerSession).toBeGreaterThan(10_000);
 });
 
 test('a figure that is not there is refused with the ones that are', () => {

@@ -1,4 +1,4 @@
-// Owns: `npm run bench -- steps|retention|workspace [--json] [--quick] [--only FIGURE,…] [--save]`: runs the figures of a suite
+// Owns: `npm run bench -- steps|retention|workspace|parked [--json] [--quick] [--only FIGURE,…] [--save]`: runs the figures of a suite
 // one after the other and prints them. What a figure means stands in README.md; how it is taken, in its file.
 //
 // B1. With --json the last line of stdout is one object, name → number, or null where a figure could not be taken.
@@ -8,7 +8,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { machine } from './kit/machine.mjs';
 
-const SUITES = { steps: './steps.mjs', retention: './retention.mjs', workspace: './workspace.mjs' };
+const SUITES = {
+  steps: './steps.mjs',
+  retention: './retention.mjs',
+  workspace: './workspace.mjs',
+  parked: './parked.mjs',
+};
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -17,6 +22,8 @@ const { values: options, positionals } = parseArgs({
     quick: { type: 'boolean', default: false },
     save: { type: 'boolean', default: false },
     only: { type: 'string' },
+    // Of `parked`.
+    count: { type: 'string' },
     // Of `retention`.
     tokens: { type: 'string' },
     half: { type: 'string' },
@@ -59,8 +66,9 @@ async function take(file) {
   const { quick, half, locomo, beam } = options;
   const seed = options.seed === undefined ? undefined : Number(options.seed);
   const tokens = options.tokens?.split(',').map(Number);
+  const count = options.count === undefined ? undefined : Number(options.count);
   try {
-    return await file.measure({ quick, half, seed, tokens, locomo, beam });
+    return await file.measure({ quick, half, seed, tokens, locomo, beam, count });
   } catch (error) {
     isWhole = false;
     say(`  failed: ${error instanceof Error ? error.stack : error}`);

@@ -369,6 +369,18 @@ Examples:
     load: () => import('./verbs/budget.ts'),
   },
   {
+    name: 'stats',
+    summary: 'where your sessions rest, which guesses about them were wrong, and what that cost',
+    args: [],
+    help: `Kept for nothing: kept open, and ended or archived without a second instruction. Closed too early: a one-shot
+that was done and got a follow-up. It was reopened with all it had; what that took is counted.
+
+Example:
+  ${COMMAND} stats --json`,
+    isRemote: true,
+    load: () => import('./verbs/stats.ts'),
+  },
+  {
     name: 'slots',
     summary: 'how many of your sessions may work at once, and who waits',
     args: [['[n]', 'from now on so many; "default" goes back to the number of the server']],

@@ -105,6 +105,8 @@ export interface Client {
   ): Promise<PhaseAnswer>;
   ownerBudget(options?: Waiting): Promise<AnswerOf<'ownerBudget'>>;
   setOwnerBudget(limits: BudgetChange | null, options?: Keyed): Promise<AnswerOf<'ownerBudget'>>;
+  /** Where your sessions rest, which guesses about them were wrong, and what that cost. */
+  stats(options?: Waiting): Promise<AnswerOf<'stats'>>;
   /** How many of your sessions may work at once, how many do, and how many wait. */
   slots(options?: Waiting): Promise<AnswerOf<'slots'>>;
   /** null goes back to the number of the server. */
@@ -215,6 +217,7 @@ export function client({ url, token, fetch = globalThis.fetch }: ClientOptions):
     ownerBudget: (options = {}) => request(to, { path: pathOf('ownerBudget'), ...options }),
     setOwnerBudget: (limits, options = {}) =>
       request(to, { path: pathOf('setOwnerBudget'), body: { limits }, ...options }),
+    stats: (options = {}) => request(to, { path: pathOf('stats'), ...options }),
     slots: (options = {}) => request(to, { path: pathOf('slots'), ...options }),
     setSlots: (slots, options = {}) => request(to, { path: pathOf('setSlots'), body: { slots }, ...options }),
     verify: (session, options = {}) => request(to, { path: pathOf('verify', session), body: {}, ...options }),

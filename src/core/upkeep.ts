@@ -50,7 +50,7 @@ export function upkeep(s: State, now: number): Next {
 /** When a session is parked, if nothing comes in before. */
 export const parkingAt = (s: State): number => s.activeAt + parkAfterMs(keptOf(s));
 
-/** Without images there is nothing to fold, and a session that is stopped has been told to go. */
+/** Without images there is nothing to fold. What is stopped is folded as well: it may be opened again. */
 function archiving(s: State, now: number): Next {
   if (s.heap.chain === null || s.residence.archivedSince === s.activeAt) return NOTHING;
   const due = s.activeAt + archiveAfterMs(keptOf(s));

@@ -2,7 +2,8 @@
  * The built-in driver: one process, leases in the store, a sweeper over what is due.
  *
  * V1  One drive per session at a time; a wake during a drive leads to one more look after it.
- * V2  A drive that throws is tried again after a growing pause; it never takes the others with it.
+ * V2  However many are due at once, they begin page by page, so that whoever comes in meanwhile is not kept waiting.
+ * V3  A drive that throws is tried again after a growing pause; it never takes the others with it.
  */
 
 import { setMaxListeners } from 'node:events';
@@ -22,6 +23,8 @@ interface Options {
 }
 
 const SWEEP_PAGE = 100;
+/** Until the next page, where one was full. */
+const STAGGER_MS = 200;
 
 export function leaseDriver({ store, clock, report, sweepMs = 1_000, slots = 20 }: Options): Driver {
   const stopping = new AbortController();
@@ -75,10 +78,14 @@ export function leaseDriver({ store, clock, report, sweepMs = 1_000, slots = 20 
     const now = clock.now();
     // Those at work stay due, and those that failed too: they must not fill the page and hide the others.
     const known = drives.size + failures.size;
+    let woken = 0;
     for (const session of await store.due(now, SWEEP_PAGE + known, slots)) {
       const failed = failures.get(session);
-      if (!drives.has(session) && (failed?.notBefore ?? 0) <= now) wake(session);
+      if (woken === SWEEP_PAGE || drives.has(session) || (failed?.notBefore ?? 0) > now) continue;
+      wake(session);
+      woken++;
     }
+    if (woken === SWEEP_PAGE) return Math.min(sweepMs, STAGGER_MS);
     const next = await store.nextDue();
     return next === null || next <= now ? sweepMs : Math.min(sweepMs, next - now);
   }

@@ -16,13 +16,15 @@ import type { Choosing } from './saturate.ts';
 /** Sessions of one owner that may work at once, unless the owner has a number of its own. */
 export const DEFAULT_SLOTS = 20;
 
+type SlotPorts = Pick<Ports, 'store' | 'slots' | 'leaseMs'>;
+
 export class Slot {
   private readonly lease: Lease;
-  private readonly ports: Pick<Ports, 'store' | 'slots'>;
+  private readonly ports: SlotPorts;
   private readonly wake: Wake;
   private isHeld = false;
 
-  constructor(lease: Lease, ports: Slot['ports'], wake: Wake) {
+  constructor(lease: Lease, ports: SlotPorts, wake: Wake) {
     this.lease = lease;
     this.ports = ports;
     this.wake = wake;
@@ -37,7 +39,8 @@ export class Slot {
   async enter(s: State, now: number): Promise<readonly EventBody[]> {
     if (this.isHeld || !needsSlot(s, now)) return [];
     const { session, epoch } = this.lease;
-    const claimed = await this.ports.store.claim(session, epoch, this.ports.slots ?? DEFAULT_SLOTS);
+    const { store, slots = DEFAULT_SLOTS, leaseMs } = this.ports;
+    const claimed = await store.claim(session, epoch, slots, leaseMs);
     if (claimed.status === 'fenced') throw leaseLost(claimed.epoch);
     this.isHeld = claimed.status === 'granted';
     const isQueued = s.lifetime.status === 'queued';
@@ -68,7 +71,7 @@ export type Wake = (session: Lease['session']) => void;
 export async function isItsTurn(
   session: Lease['session'],
   s: State,
-  { store, slots = DEFAULT_SLOTS }: Slot['ports'],
+  { store, slots = DEFAULT_SLOTS }: SlotPorts,
   now: number,
 ): Promise<boolean> {
   if (s.lifetime.status !== 'queued' || !needsSlot(s, now)) return false;

@@ -137,7 +137,7 @@ export function inspect(id: SessionId, s: State, place = s.lifetime.queued?.plac
     persist: contract.persist,
     phase: phase(s),
     residency: residency(s),
-    woke: s.residence.woke,
+    woke: wokeOf(s),
     reason: reasonOf(id, s, inQueue),
     place: inQueue,
     wakesAt: earliest(pendingTimers(s).map(({ due }) => due)),
@@ -175,6 +175,10 @@ function kernelOf(s: State): Inspection['kernel'] {
   const notice = standingNotice(s);
   if (live.length === 0 && generation === 1 && notice === null) return null;
   return { generation, live, notice: notice && { until: notice.until, unsaved: notice.unsaved } };
+}
+
+function wokeOf({ residence: { woke } }: State): Inspection['woke'] {
+  return woke && { from: woke.from, at: woke.at, ms: woke.ms };
 }
 
 const contextOf = (s: State): Inspection['context'] => ({

@@ -3,7 +3,7 @@
 import type { Owner, SessionId } from '../core/ids.ts';
 import { next } from '../core/next.ts';
 import { type Phase, phase } from '../core/phase.ts';
-import { type Residency, restsAt } from '../core/residency.ts';
+import { keptOf, type Residency, restsAt } from '../core/residency.ts';
 import { needsSlot } from '../core/slot.ts';
 import { openDecisions, type State, unknownEffects } from '../core/state.ts';
 import { given } from '../lib/given.ts';
@@ -34,6 +34,14 @@ export interface Summary {
   readonly turn: number;
   /** Since when it waits for a slot of its owner; not there while it waits for none. */
   readonly queuedAt?: number;
+  /** What the statistics count; not there in rows of a version that counted nothing. */
+  readonly residence?: {
+    readonly followUps: number;
+    readonly heldMbMinutes: number;
+    readonly imageBytes: number;
+    /** Only where it was closed too early. */
+    readonly tooEarly?: { readonly times: number; readonly ms: number; readonly tokens: number };
+  };
   /** Only there for a fork. */
   readonly forkedFrom?: SessionId;
 }
@@ -41,6 +49,13 @@ export interface Summary {
 /** Since when it waits for a slot; undefined while it has nothing to do that takes one. */
 const queuedSince = (s: State, now: number): number | undefined =>
   s.lifetime.queued !== null && needsSlot(s, now) ? s.lifetime.queued.at : undefined;
+
+function residenceOf(s: State): NonNullable<Summary['residence']> {
+  const { followUps, heldMbMinutes, tooEarly } = s.residence;
+  const { imageBytes } = keptOf(s);
+  const kept = { followUps, heldMbMinutes: Math.round(heldMbMinutes * 10) / 10, imageBytes };
+  return tooEarly.times === 0 ? kept : { ...kept, tooEarly };
+}
 
 export function summarize(s: State, now: number): Summary {
   const { choices, calls, wakeAt } = next(s, now);
@@ -59,6 +74,7 @@ export function summarize(s: State, now: number): Summary {
     awaiting: awaiting(s).length,
     unknownEffects: unknownEffects(s).length,
     turn: s.turns,
+    residence: residenceOf(s),
     ...given({ queuedAt: queuedSince(s, now) }),
     ...(s.fork ? { forkedFrom: s.fork.from } : {}),
   };

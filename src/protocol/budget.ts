@@ -35,6 +35,26 @@ export const slotsBody = z.strictObject({
   slots: z.int().min(1).nullable().describe('null goes back to the number of the server.'),
 });
 
+export const stats = z.object({
+  sessions: count,
+  at: z.object({ resident: count, parked: count, archived: count }),
+  keptForNothing: z
+    .object({
+      sessions: count,
+      heldMbMinutes: z.number().describe('Memory that was held for a message that did not come.'),
+      storedMbDays: z.number().describe('Images on the disk, up to now or to the stop.'),
+    })
+    .describe('Kept open, and ended or archived without a second instruction.'),
+  closedTooEarly: z
+    .object({
+      sessions: count,
+      times: count,
+      wakeMs: count.describe('Until there was all that it had.'),
+      tokensReadAgain: count,
+    })
+    .describe('One-shots that were completed and got a follow-up.'),
+});
+
 export const ownerSlots = z.object({
   slots: count.describe('How many sessions may work at once.'),
   isOwn: z.boolean().describe('Whether that is a number of yours.'),

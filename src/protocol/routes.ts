@@ -124,6 +124,12 @@ export const ROUTES = {
     body: budget.ownerBudgetBody,
     answer: budget.ownerBudget,
   },
+  stats: {
+    ...get,
+    path: '/v1/stats',
+    summary: 'Where your sessions rest, which guesses about them were wrong, and what that cost.',
+    answer: budget.stats,
+  },
   slots: {
     ...get,
     path: '/v1/slots',

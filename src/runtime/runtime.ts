@@ -46,6 +46,7 @@ import { type RecallRequest, recall } from '../loop/recall.ts';
 import type { Wake } from '../loop/slot.ts';
 import { states } from '../loop/states.ts';
 import { Workspaces } from '../loop/workspaces.ts';
+import type { Guesses } from '../projections/guesses.ts';
 import { type Inspection, inspect } from '../projections/inspection.ts';
 import { type Report, report } from '../projections/report.ts';
 import { summarize } from '../projections/summary.ts';
@@ -58,6 +59,7 @@ import { type Followers, followers } from './followers.ts';
 import { type Inbox, type InboxItem, inbox, watchInbox } from './inbox.ts';
 import { setOwnerBudget } from './owner-budget.ts';
 import { type OwnerSlots, ownerSlots, type PlacedRow, placed, setSlots } from './slots.ts';
+import { stats } from './stats.ts';
 import { type Verification, verify } from './verify.ts';
 
 export interface StartRequest {
@@ -130,6 +132,8 @@ export interface Sessions extends FileCalls {
   ownerBudget(): Promise<OwnerBudget>;
   /** As `setBudget`, for all sessions of the owner together; null lifts all limits. */
   setOwnerBudget(change: BudgetChange | null): Promise<OwnerBudget>;
+  /** Where the owner's sessions rest, which guesses about them were wrong, and what that cost. */
+  stats(): Promise<Guesses>;
   /** How many sessions of the owner may work at once, how many do, and how many wait. */
   slots(): Promise<OwnerSlots>;
   /** A number of the owner's own; null goes back to that of the server. */
@@ -444,6 +448,7 @@ function sessions(
 
     watchInbox: ({ signal } = {}) => watchInbox(owner, { ...ports, stateOf }, signal),
     setBudget: (id, changes) => phaseAfter(id, (s) => decide.setBudget(s, changes, by)),
+    stats: () => stats(owner, ports),
     slots: () => ownerSlots(owner, ports),
     setSlots: (slots) => setSlots(owner, slots, ports),
     ownerBudget: () => ports.store.budget(owner),

@@ -268,6 +268,22 @@ describe('the calls', () => {
     for (const id of ids) expect((await http.rested(id)).phase).toBe('awaiting_input');
   });
 
+  test('slots: a full house shows each place, and the number is changed for oneself', async () => {
+    expect(await http.call('setSlots', '', { slots: 1 })).toMatchObject({ slots: 1, isOwn: true });
+    const busy = await http.start('hold');
+    await outlast.holding;
+    const id = await http.start('say hello');
+    await expect.poll(async () => (await http.call('inspect', id)).place).toBe(1);
+    const { sessions } = await http.call('list');
+    expect(sessions.find((row) => row.id === id)).toMatchObject({ phase: 'working', place: 1 });
+    expect(await http.call('slots')).toEqual({ slots: 1, isOwn: true, working: 1, waiting: 1 });
+    outlast.release();
+    for (const one of [busy, id]) expect((await http.rested(one)).place).toBeNull();
+    expect(await http.call('setSlots', '', { slots: null })).toMatchObject({ isOwn: false, working: 0 });
+    expect(await http.call('stats')).toMatchObject({ closedTooEarly: { sessions: 0 } });
+    expect(await refusal(http.post('/v1/slots', { slots: 0 }))).toMatchObject({ status: 400 });
+  });
+
   test('verify checks the log', async () => {
     const id = await http.start('say hello');
     await http.rested(id);

@@ -42,7 +42,8 @@ export const handlers: Handlers = {
     const last = rows.length === limit ? rows.at(-1) : undefined;
     return {
       sessions: rows.map(
-        ({ owner: _, dueAt: __, epoch: ___, awaiting: ____, queuedAt: _____, ...row }) => row,
+        ({ owner: _, dueAt: __, epoch: ___, awaiting: ____, queuedAt: _____, residence: ______, ...row }) =>
+          row,
       ),
       after: last?.id ?? null,
     };
@@ -78,6 +79,8 @@ export const handlers: Handlers = {
     session: id,
     phase: await sessions.setBudget(id, { turn: given(turn ?? {}), session: given(session ?? {}) }),
   }),
+  stats: ({ sessions }) => sessions.stats(),
+
   slots: ({ sessions }) => sessions.slots(),
 
   setSlots: ({ sessions, body }) => sessions.setSlots(body.slots),

@@ -52,8 +52,8 @@ export interface MemoryStore extends Store {
 interface Lease {
   readonly holder: string;
   readonly untilMs: number;
-  /** S9. */
-  readonly counts: boolean;
+  /** S9: by which number it was granted a slot; null while it counts for none. */
+  readonly slots: number | null;
 }
 
 interface Kept {
@@ -162,7 +162,7 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
         return { status: 'held', holder: lease.holder, untilMs: lease.untilMs };
       const clean = kept.clean;
       kept.epoch += 1;
-      kept.lease = { holder, untilMs: clock.now() + ttlMs, counts: false };
+      kept.lease = { holder, untilMs: clock.now() + ttlMs, slots: null };
       kept.clean = false;
       return { status: 'acquired', epoch: kept.epoch, clean };
     },
@@ -170,8 +170,8 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
     async renew(session, epoch, ttlMs) {
       const kept = sessions.get(session);
       if (!kept?.lease || kept.epoch !== epoch) return false;
-      // Its slot may be another's by now.
-      if (kept.lease.counts && !isLive(kept)) return false;
+      const { slots } = kept.lease;
+      if (slots !== null && !isLive(kept) && isFull(kept.summary.owner, slots)) return false;
       kept.lease = { ...kept.lease, untilMs: clock.now() + ttlMs };
       return true;
     },
@@ -179,33 +179,33 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
     async release(session, epoch) {
       const kept = sessions.get(session);
       if (!kept?.lease || kept.epoch !== epoch) return null;
-      const { counts } = kept.lease;
+      const { slots } = kept.lease;
       kept.lease = null;
       kept.clean = true;
-      return counts ? firstWaiting(kept.summary.owner) : null;
+      return slots === null ? null : firstWaiting(kept.summary.owner);
     },
 
-    async claim(session, epoch, slots) {
+    async claim(session, epoch, slots, ttlMs) {
       const kept = sessions.get(session);
-      if (!kept || kept.epoch !== epoch || !kept.lease || !isLive(kept)) {
+      if (!kept || kept.epoch !== epoch || !kept.lease) {
         return { status: 'fenced', epoch: kept?.epoch ?? 0 };
       }
-      if (kept.lease.counts) return { status: 'granted' };
+      if (isAtWork(kept)) return { status: 'granted' };
       const { owner } = kept.summary;
       const line = waitingOf(owner);
       const at = line.indexOf(kept);
       const ahead = at === -1 ? line.length : at;
-      if (atWork(owner) + ahead >= (owners.get(owner)?.slots ?? slots)) {
+      if (isFull(owner, slots, ahead)) {
         return { status: 'full', place: ahead + 1 };
       }
-      kept.lease = { ...kept.lease, counts: true };
+      kept.lease = { ...kept.lease, slots, untilMs: clock.now() + ttlMs };
       return { status: 'granted' };
     },
 
     async free(session, epoch) {
       const kept = sessions.get(session);
-      if (!kept?.lease?.counts || kept.epoch !== epoch) return null;
-      kept.lease = { ...kept.lease, counts: false };
+      if (!kept?.lease || kept.lease.slots === null || kept.epoch !== epoch) return null;
+      kept.lease = { ...kept.lease, slots: null };
       return firstWaiting(kept.summary.owner);
     },
 
@@ -256,7 +256,11 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
   }
 
   function isAtWork(kept: Kept): boolean {
-    return kept.lease?.counts === true && isLive(kept);
+    return kept.lease !== null && kept.lease.slots !== null && isLive(kept);
+  }
+
+  function isFull(owner: Owner, slots: number, ahead = 0): boolean {
+    return atWork(owner) + ahead >= (owners.get(owner)?.slots ?? slots);
   }
 
   function atWork(owner: Owner): number {

@@ -159,12 +159,12 @@ export interface Store {
    * the holder before let go by itself.
    */
   acquire(session: SessionId, holder: string, ttlMs: number): Promise<Acquired>;
-  /** False when another epoch holds the lease by now. */
+  /** False when another epoch holds the lease by now, or its slot has gone to another while it had lapsed. */
   renew(session: SessionId, epoch: number, ttlMs: number): Promise<boolean>;
   /** Gives the session that has waited longest for the slot that this frees; null when none is freed or none waits. */
   release(session: SessionId, epoch: number): Promise<SessionId | null>;
-  /** S9. `slots`: how many an owner has who has no number of its own. */
-  claim(session: SessionId, epoch: number, slots: number): Promise<Claimed>;
+  /** S9. `slots`: how many an owner has who has no number of its own. Renews the lease where it is granted. */
+  claim(session: SessionId, epoch: number, slots: number, ttlMs: number): Promise<Claimed>;
   /** The lease stays and counts no more; gives what `release` gives. */
   free(session: SessionId, epoch: number): Promise<SessionId | null>;
   queue(owner: Owner): Promise<Queue>;

@@ -17,7 +17,8 @@ type NoId =
   | 'ownerBudget'
   | 'setOwnerBudget'
   | 'slots'
-  | 'setSlots';
+  | 'setSlots'
+  | 'stats';
 
 /** Every operation that takes a session's id; a new one has to be added here before this compiles. */
 const OPERATIONS: Record<Exclude<keyof Sessions, NoId>, (of: Sessions, id: string) => unknown> = {

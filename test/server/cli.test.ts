@@ -255,6 +255,16 @@ describe('start and send', () => {
 });
 
 describe('the other verbs', () => {
+  test('slots and stats say what there is, and change it', async () => {
+    await rested('look', false);
+    const slots = await run('slots', '5');
+    expect([slots.code, slots.stdout]).toEqual([0, expect.stringMatching(/slots +5\n.*working +0/s)]);
+    expect((await run('slots', 'default')).stdout).toContain('20 (of the server)');
+    expect((await run('slots', 'none')).code).toBe(2);
+    const stats = await run('stats');
+    expect([stats.code, stats.stdout]).toEqual([0, expect.stringMatching(/closed too early +0, 0 times/)]);
+  });
+
   test('follow tells it all and ends with the session; --after skips what one has', async () => {
     const id = await rested('look', false);
     const all = await run('follow', 'last');

@@ -78,7 +78,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   fc.tuple(session, fc.nat(3), fc.nat(2)).map(
     ([id, epoch, slots]): Call =>
       (store) =>
-        store.claim(id, epoch, slots),
+        store.claim(id, epoch, slots, 500),
   ),
   fc.tuple(session, fc.nat(3)).map(
     ([id, epoch]): Call =>

@@ -66,8 +66,8 @@ interface Lease {
   readonly epoch: number;
   readonly holder: string;
   readonly untilMs: number;
-  /** Whose slot it takes; null while it takes none. */
-  readonly slotOf: Owner | null;
+  /** Whose slot it takes, and by which number it was granted; null while it takes none. */
+  readonly slot: { readonly of: Owner; readonly most: number } | null;
 }
 
 interface Applied {
@@ -84,7 +84,7 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
   const isLive = ({ untilMs }: Lease): boolean => untilMs > clock.now();
   const isAtWork = (session: SessionId): boolean => {
     const lease = leases.get(session);
-    return lease !== undefined && lease.slotOf !== null && isLive(lease);
+    return lease !== undefined && lease.slot !== null && isLive(lease);
   };
   const slots = openSlots({ db, damaged, isAtWork });
   const commits = group<Applied>(db, {
@@ -165,15 +165,15 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
       }
       const { epoch, clean } = whole(session, () => db.transaction(() => nextEpoch(session)));
       heads.delete(session);
-      leases.set(session, { epoch, holder, untilMs: clock.now() + ttlMs, slotOf: null });
+      leases.set(session, { epoch, holder, untilMs: clock.now() + ttlMs, slot: null });
       return { status: 'acquired', epoch, clean };
     },
 
     async renew(session, epoch, ttlMs) {
       const lease = leases.get(session);
       if (lease?.epoch !== epoch) return false;
-      // Its slot may be another's by now.
-      if (lease.slotOf !== null && !isLive(lease)) return false;
+      const { slot } = lease;
+      if (slot !== null && !isLive(lease) && isFull(slot.of, slot.most)) return false;
       leases.set(session, { ...lease, untilMs: clock.now() + ttlMs });
       return true;
     },
@@ -184,21 +184,20 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
       if (lease?.epoch !== epoch) return null;
       db.transaction(() => sql.release.run(session));
       leases.delete(session);
-      return firstWaiting(lease.slotOf);
+      return firstWaiting(lease.slot);
     },
 
-    async claim(session, epoch, most) {
+    async claim(session, epoch, most, ttlMs) {
       commits.flush();
       const lease = leases.get(session);
       const row = whole(session, () => indexOf(session));
-      if (lease?.epoch !== epoch || !isLive(lease) || !row)
-        return { status: 'fenced', epoch: row?.epoch ?? 0 };
-      if (lease.slotOf !== null) return { status: 'granted' };
+      if (lease?.epoch !== epoch || !row) return { status: 'fenced', epoch: row?.epoch ?? 0 };
+      if (isAtWork(session)) return { status: 'granted' };
       const owner = row.owner as Owner;
       return noticing(() => {
         const ahead = slots.ahead(owner, session);
-        if (slots.working(owner) + ahead >= slotsOf(owner, most)) return { status: 'full', place: ahead + 1 };
-        leases.set(session, { ...lease, slotOf: owner });
+        if (isFull(owner, most, ahead)) return { status: 'full', place: ahead + 1 };
+        leases.set(session, { ...lease, slot: { of: owner, most }, untilMs: clock.now() + ttlMs });
         slots.add(owner, session);
         return { status: 'granted' };
       });
@@ -208,8 +207,8 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
       commits.flush();
       const lease = leases.get(session);
       if (lease?.epoch !== epoch) return null;
-      leases.set(session, { ...lease, slotOf: null });
-      return firstWaiting(lease.slotOf);
+      leases.set(session, { ...lease, slot: null });
+      return firstWaiting(lease.slot);
     },
 
     async queue(owner) {
@@ -234,8 +233,12 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
     return ledger.budget(owner).slots ?? most;
   }
 
-  function firstWaiting(owner: Owner | null): SessionId | null {
-    return owner === null ? null : noticing(() => slots.waiting(owner, 1)[0] ?? null);
+  function isFull(owner: Owner, most: number, ahead = 0): boolean {
+    return slots.working(owner) + ahead >= slotsOf(owner, most);
+  }
+
+  function firstWaiting(slot: Lease['slot']): SessionId | null {
+    return slot === null ? null : noticing(() => slots.waiting(slot.of, 1)[0] ?? null);
   }
 
   function nextIn(most: number): readonly SessionId[] {
@@ -420,9 +423,10 @@ function statements(db: Database) {
     due: db.prepare(`
       SELECT CAST(id AS BLOB) AS id FROM sessions
       WHERE due_at <= ? AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY due_at, sessions.id LIMIT ?`),
+    // In the order of the index, up to the first: every parked session is due some day, and is not to be counted each second.
     nextDue: db.prepare(`
-      SELECT CAST(min(due_at) AS REAL) AS due_at FROM sessions
-      WHERE due_at IS NOT NULL AND id NOT IN (SELECT value FROM json_each(?))`),
+      SELECT CAST(due_at AS REAL) AS due_at FROM sessions
+      WHERE due_at IS NOT NULL AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY sessions.due_at LIMIT 1`),
   };
 }
 

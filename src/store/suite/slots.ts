@@ -19,7 +19,7 @@ export function slotSuite(trial: Trial): void {
     const epoch = isThere
       ? epochOf(await trial.store.acquire(session, holder, 1000))
       : await hold(trial, session, holder);
-    return { epoch, claimed: await trial.store.claim(session, epoch, slots) };
+    return { epoch, claimed: await trial.store.claim(session, epoch, slots, 1000) };
   }
 
   async function queued(session: SessionId, queuedAt?: number): Promise<void> {
@@ -34,7 +34,7 @@ export function slotSuite(trial: Trial): void {
     it('S9 are counted, and counting one twice changes nothing', async () => {
       const { epoch, claimed } = await ask(one, 2);
       expect(claimed).toEqual(granted);
-      expect(await trial.store.claim(one, epoch, 2)).toEqual(granted);
+      expect(await trial.store.claim(one, epoch, 2, 1000)).toEqual(granted);
       expect((await ask(two, 2)).claimed).toEqual(granted);
       expect((await ask(three, 2)).claimed).toEqual({ status: 'full', place: 1 });
       expect(await trial.store.queue(local)).toEqual({ slots: null, working: 2, waiting: [] });
@@ -76,19 +76,24 @@ export function slotSuite(trial: Trial): void {
       const second = await ask(two);
       expect(second.claimed).toEqual(granted);
       await trial.advance(1000);
-      // Lapsed: it has no slot to renew.
+      expect((await trial.store.queue(local)).working).toBe(0);
+      // Lapsed, and nobody has taken it, nor its slot.
+      expect(await trial.store.renew(two, second.epoch, 1000)).toBe(true);
+      await trial.advance(1000);
       expect((await ask(three)).claimed).toEqual(granted);
       expect(await trial.store.renew(two, second.epoch, 1000)).toBe(false);
-      expect(await trial.store.claim(two, second.epoch, 9)).toEqual({
+      expect(await trial.store.claim(two, second.epoch, 1, 1000)).toEqual({ status: 'full', place: 1 });
+      await trial.store.acquire(two, 'w2', 1000);
+      expect(await trial.store.claim(two, second.epoch, 9, 1000)).toEqual({
         status: 'fenced',
-        epoch: second.epoch,
+        epoch: second.epoch + 1,
       });
       await trial.advance(1000);
       const epoch = epochOf(await trial.store.acquire(three, 'w2', 1000));
       expect((await trial.store.queue(local)).working).toBe(0);
-      expect(await trial.store.claim(three, epoch - 1, 9)).toEqual({ status: 'fenced', epoch });
+      expect(await trial.store.claim(three, epoch - 1, 9, 1000)).toEqual({ status: 'fenced', epoch });
       expect(await trial.store.free(three, epoch - 1)).toBeNull();
-      expect(await trial.store.claim(three, epoch, 1)).toEqual(granted);
+      expect(await trial.store.claim(three, epoch, 1, 1000)).toEqual(granted);
     });
 
     it('S9 a lease that counts no more is still a lease', async () => {
@@ -96,7 +101,7 @@ export function slotSuite(trial: Trial): void {
       expect(await trial.store.free(one, epoch)).toBeNull();
       expect(await trial.store.renew(one, epoch, 1000)).toBe(true);
       expect((await ask(two)).claimed).toEqual(granted);
-      expect(await trial.store.claim(one, epoch, 1)).toEqual({ status: 'full', place: 1 });
+      expect(await trial.store.claim(one, epoch, 1, 1000)).toEqual({ status: 'full', place: 1 });
     });
 
     it("S9 are an owner's own, in number too", async () => {
@@ -104,7 +109,7 @@ export function slotSuite(trial: Trial): void {
       await ask(one);
       await trial.store.commit(sampleCommit(two, 0, { summary: sampleSummary({ owner: other }) }));
       const epoch = epochOf(await trial.store.acquire(two, 'w1', 1000));
-      expect(await trial.store.claim(two, epoch, 1)).toEqual(granted);
+      expect(await trial.store.claim(two, epoch, 1, 1000)).toEqual(granted);
       await trial.store.setSlots(local, 2);
       await trial.store.setBudget(local, { steps: 1 });
       expect((await ask(three)).claimed).toEqual(granted);
@@ -122,7 +127,7 @@ export function slotSuite(trial: Trial): void {
       await trial.reopen(skip);
       expect(await trial.store.queue(local)).toEqual({ slots: null, working: 0, waiting: [two] });
       expect(await trial.store.due(0, 10, 1)).toEqual([two]);
-      expect(await trial.store.claim(one, epoch, 1)).toEqual({ status: 'fenced', epoch });
+      expect(await trial.store.claim(one, epoch, 1, 1000)).toEqual({ status: 'fenced', epoch });
     });
   });
 }

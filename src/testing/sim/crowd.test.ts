@@ -54,10 +54,10 @@ const BUGS: readonly (readonly [name: string, bug: () => Mutation])[] = [
       return {
         store: (real) =>
           overlaid<Store>(real, {
-            async claim(session, epoch, slots) {
+            async claim(session, epoch, slots, ttlMs) {
               if (held.size >= slots && !held.has(session)) return { status: 'full', place: 1 };
               held.add(session);
-              return real.claim(session, epoch, 1_000);
+              return real.claim(session, epoch, 1_000, ttlMs);
             },
             async free(session, epoch) {
               held.delete(session);
@@ -76,9 +76,9 @@ const BUGS: readonly (readonly [name: string, bug: () => Mutation])[] = [
     () => ({
       store: (real) =>
         overlaid<Store>(real, {
-          async claim(session, epoch, slots) {
+          async claim(session, epoch, slots, ttlMs) {
             const { working, waiting } = await real.queue('local' as never);
-            return real.claim(session, epoch, working < slots ? slots + waiting.length : slots);
+            return real.claim(session, epoch, working < slots ? slots + waiting.length : slots, ttlMs);
           },
         }),
     }),
@@ -88,8 +88,8 @@ const BUGS: readonly (readonly [name: string, bug: () => Mutation])[] = [
     () => ({
       store: (real) =>
         overlaid<Store>(real, {
-          claim: async (session, epoch, slots) =>
-            epoch > 1 ? { status: 'granted' } : real.claim(session, epoch, slots),
+          claim: async (session, epoch, slots, ttlMs) =>
+            epoch > 1 ? { status: 'granted' } : real.claim(session, epoch, slots, ttlMs),
         }),
     }),
   ],

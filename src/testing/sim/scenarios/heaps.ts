@@ -97,7 +97,7 @@ export const HEAPS: readonly Scenario[] = [
     acts: [
       { do: 'start', text: 'load' },
       { do: 'send', text: 'more' },
-      { do: 'wait', ms: TUNABLES.parkMs.most + 15_000 },
+      { do: 'wait', ms: TUNABLES.parkMs.most / 4 },
       { do: 'send', text: 'use' },
     ],
     wanted: { 'pay: rows': 1, 'mail: sum': 1 },
