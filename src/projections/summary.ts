@@ -33,6 +33,8 @@ export interface Summary {
   readonly turn: number;
   /** Only there for a fork. */
   readonly forkedFrom?: SessionId;
+  /** Only there for a child. */
+  readonly parent?: SessionId;
 }
 
 export function summarize(s: State, now: number): Summary {
@@ -53,5 +55,6 @@ export function summarize(s: State, now: number): Summary {
     unknownEffects: unknownEffects(s).length,
     turn: s.turns,
     ...(s.fork ? { forkedFrom: s.fork.from } : {}),
+    ...(s.family.parent ? { parent: s.family.parent.session } : {}),
   };
 }

@@ -26,7 +26,7 @@ import { fold, initialState } from '../core/evolve.ts';
 import { checkImages, type FileData } from '../core/file.ts';
 import { type Owner, parseSessionId, type SessionId, sessionId } from '../core/ids.ts';
 import type { Receipt, When } from '../core/message.ts';
-import { type Phase, phase } from '../core/phase.ts';
+import { type Phase, phase, rests } from '../core/phase.ts';
 import { digestOf } from '../core/slices/inbox.ts';
 import { lineageOf, type State } from '../core/state.ts';
 import { decode, encode } from '../core/upcast.ts';
@@ -81,6 +81,8 @@ export interface Stopped {
   readonly status: 'stopped' | 'stopping';
   /** Effects whose outcome nobody knows. */
   readonly unknown: readonly string[];
+  /** Those that are stopped with it. */
+  readonly children: readonly { readonly id: SessionId; readonly title: string }[];
 }
 
 export interface SendOptions {
@@ -267,8 +269,8 @@ function sessions(
     const session = await own(id);
     const head = (await stateOf(session)).head;
     const resting = async (): Promise<Phase | null> => {
-      const now = phase(await stateOf(session));
-      return now === 'working' || now === 'sleeping' || now === 'stopping' ? null : now;
+      const s = await stateOf(session);
+      return rests(s) ? phase(s) : null;
     };
     const already = await resting();
     if (already) return already;
@@ -412,7 +414,8 @@ function sessions(
       await late;
       const s = await stateOf(await own(id));
       const unknown = s.effects.open.filter((effect) => effect.dispatch).map((effect) => effect.id);
-      return { status: s.lifetime.status === 'stopped' ? 'stopped' : 'stopping', unknown };
+      const children = s.family.children.map(({ id: child, title }) => ({ id: child, title }));
+      return { status: s.lifetime.status === 'stopped' ? 'stopped' : 'stopping', unknown, children };
     },
 
     async inbox({ after, limit = 50 } = {}) {

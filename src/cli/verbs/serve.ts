@@ -73,6 +73,7 @@ interface Settings {
   readonly kernelNoticeMs: number;
   readonly processes: ReturnType<typeof confinementOf>;
   readonly hands: HandsAddress | undefined;
+  readonly delegation: boolean;
 }
 
 export type Runtime = Awaited<ReturnType<typeof createOutlast>>;
@@ -123,7 +124,7 @@ async function open(settings: Settings, terminal: Terminal, store?: Store) {
 }
 
 async function openRuntime(
-  { dataDir, policy, processes, hands, kernelNoticeMs }: Settings,
+  { dataDir, policy, processes, hands, kernelNoticeMs, delegation }: Settings,
   report: (line: string, cause?: unknown) => void,
   store: Store | undefined,
 ): Promise<{ samples: Samples; outlast: Runtime }> {
@@ -131,7 +132,7 @@ async function openRuntime(
   const grants = sampleGrants({ billingUrl: samples.billing.url, mailingUrl: samples.mailing.url });
   try {
     const options = {
-      ...{ dataDir, grants, briefing: SAMPLE_BRIEFING, report, limits: { kernelNoticeMs } },
+      ...{ dataDir, grants, briefing: SAMPLE_BRIEFING, report, delegation, limits: { kernelNoticeMs } },
       ...given({ policy, processes, hands }),
     };
     return { samples, outlast: await createOutlast(store ? { ...options, store } : options) };
@@ -165,6 +166,7 @@ function settingsOf(options: Options): Settings {
     isStandby: options.standby === true,
     policy: text(options.policy),
     kernelNoticeMs: kernelNoticeOf(options),
+    delegation: options.delegation !== false,
     ...placeOf(options),
   };
 }
