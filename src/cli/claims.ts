@@ -1,4 +1,4 @@
-/** What stands outside, beside a response: a line for each write, from the ledger. */
+/** What stands beside a response: a line for each write, from the ledger, and whether it is partial. */
 
 import type { Claim } from '../core/claims.ts';
 import { oneLine } from '../lib/text.ts';
@@ -9,8 +9,9 @@ export function claimLines(
   { dim, green, red, yellow }: Paint,
   width: number,
 ): readonly string[] {
-  const said = ({ effect, target, status, receipt }: Claim): string => {
-    const what = oneLine(clean(`${effect} ${target}`), Math.max(40, width - 30));
+  const said = ({ effect, target, status, receipt, session }: Claim): string => {
+    const whose = session === undefined ? '' : ` of child ${session}`;
+    const what = oneLine(clean(`${effect}${whose} ${target}`), Math.max(40, width - 30));
     const why = receipt === null ? '' : oneLine(clean(receipt), Math.max(40, width - 8));
     switch (status) {
       case 'done':
@@ -29,3 +30,13 @@ export function claimLines(
   };
   return claims.length === 0 ? [] : [dim('  By the ledger:'), ...claims.map(said)];
 }
+
+/** Of a response that stands on children that were cut off. */
+export const partialLines = (titles: readonly string[], { yellow }: Paint): readonly string[] =>
+  titles.length === 0
+    ? []
+    : [
+        yellow(
+          `  partial: cut off before an answer: ${titles.map((title) => `"${oneLine(clean(title), 60)}"`).join(', ')}`,
+        ),
+      ];

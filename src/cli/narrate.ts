@@ -8,8 +8,9 @@ import type { Event, EventOf, ForeignEvent } from '../core/event.ts';
 import { nameOf } from '../core/file.ts';
 import { clip, oneLine, ordinal } from '../lib/text.ts';
 import { answersTo } from './answers.ts';
-import { claimLines } from './claims.ts';
+import { claimLines, partialLines } from './claims.ts';
 import { COMMAND } from './name.ts';
+import { childNarrator } from './narrate-children.ts';
 import { clean, type Paint } from './terminal.ts';
 
 export interface Narrator {
@@ -29,6 +30,7 @@ const OUTPUT_LINES = 8;
 export function narrator(session: string, paint: Paint, width = 100): Narrator {
   const { dim, bold, red, green, yellow, cyan } = paint;
   const effects = new Map<string, Known>();
+  const children = childNarrator(paint, width);
   const short = (text: string) => oneLine(clean(text), Math.max(40, width - 8));
   const note = (text: string) => [dim(`· ${short(text)}`)];
   const block = (text: string, most: number) => {
@@ -109,6 +111,7 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
             '',
             clean(event.text),
             ...(event.complete ? [] : [yellow('  (cut off at the output limit)')]),
+            ...partialLines(event.partial ?? [], paint),
             ...claimLines(event.claims, paint, width),
             '',
           ];
@@ -177,6 +180,12 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
         }
         case 'kernel.noted':
           return event.lost.map(({ name, why }) => yellow(`■ lost of Python: ${short(`${name}: ${why}`)}`));
+        case 'child.spawned':
+          return children.spawned(event);
+        case 'child.instructed':
+          return children.instructed(event);
+        case 'child.reported':
+          return children.reported(event);
         case 'session.forked':
           return [
             bold(`■ fork of ${event.from} at ${event.head}`) +

@@ -35,6 +35,7 @@ export const VERBS: readonly VerbSpec[] = [
         'Python with objects that cannot be saved: never (default), or after-notice, =HOURS of it (24), unless something comes in',
       ],
       ['--slots <n>', 'sessions of one owner that may work at once; default 20'],
+      ['--no-delegation', 'tasks get no tools to give work to tasks of their own'],
       ['--standby', 'wait until the server of that folder is gone, then take its place'],
     ],
     help: `Everything it knows is in its data folder: kill it at any moment and start it again. A second one

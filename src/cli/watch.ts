@@ -31,7 +31,12 @@ export async function watch(
   const code = conclude(watched, terminal);
   const { seen, response } = watched;
   const { id: session, phase, head, reason, decisions } = seen;
-  terminal.result({ ...receipt, session, phase, response, reason, head, decisions });
+  const partial = response === null ? [] : (seen.lastTurn?.partial ?? []);
+  const ofChildren = seen.children.flatMap(({ questions }) => questions);
+  terminal.result({
+    ...{ ...receipt, session, phase, response, partial, reason, head, decisions },
+    childDecisions: ofChildren,
+  });
   return code;
 }
 
@@ -111,6 +116,10 @@ function conclude({ seen, response }: Watched, terminal: Terminal): ExitCode {
           `It rests on ${decisions.map((decision) => decision.id).join(', ')}: ${COMMAND} inspect ${id}`,
         ),
       );
+      return EXIT.decision;
+    case 'sleeping':
+      // It rests on what a child of it asks.
+      terminal.say(yellow(`${reason ?? ''} Answer: ${COMMAND} inspect ${id}`.trim()));
       return EXIT.decision;
     case 'paused':
       terminal.say(reason === null ? dim(`paused; go on with: ${COMMAND} resume ${id}`) : red(reason));

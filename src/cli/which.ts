@@ -1,4 +1,4 @@
-/** Which session is meant: a whole id, the beginning of one, or `last` for the newest. */
+/** Which session is meant: a whole id, the beginning of one, or `last` for the newest that is nobody's child. */
 
 import type { Client } from '../client/client.ts';
 import { OutlastError } from '../core/error.ts';
@@ -8,6 +8,7 @@ import { pages } from './pages.ts';
 
 const WHOLE = /^ses_[0-9a-z]{20,32}$/;
 const SHORTEST = 3;
+const PAGE = 20;
 
 export async function whichSession(outlast: Client, text: string): Promise<string> {
   if (WHOLE.test(text)) return text;
@@ -33,9 +34,10 @@ export async function whichSession(outlast: Client, text: string): Promise<strin
 }
 
 async function newest(outlast: Client): Promise<string> {
-  const { sessions } = await outlast.list({ limit: 1 });
-  const [row] = sessions;
-  if (row) return row.id;
+  for await (const { sessions } of pages((query) => outlast.list(query), PAGE)) {
+    const row = sessions.find(({ parent }) => parent === undefined);
+    if (row) return row.id;
+  }
   throw new OutlastError('session.unknown', 'You have no session yet.', {
     next: `start one: ${COMMAND} start "…"`,
   });

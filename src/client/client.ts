@@ -245,8 +245,6 @@ export function client({ url, token, fetch = globalThis.fetch }: ClientOptions):
   };
 }
 
-const GOES_ON: readonly string[] = ['working', 'stopping', 'sleeping'];
-
 /** Asks again and again, each time for as long as the server lets one wait. */
 async function rest(to: Connection, session: string, options: FollowOptions): Promise<Inspection> {
   for (;;) {
@@ -255,7 +253,7 @@ async function rest(to: Connection, session: string, options: FollowOptions): Pr
       query: { waitMs: REST_MS },
       ...options,
     });
-    if (!GOES_ON.includes(seen.phase)) return seen;
+    if (seen.rests) return seen;
     options.signal?.throwIfAborted();
   }
 }

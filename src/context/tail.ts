@@ -4,6 +4,7 @@ import { type Decision, openDecisions, type State, unknownEffects } from '../cor
 import { oneLine } from '../lib/text.ts';
 import { driftInWords } from '../projections/files.ts';
 import { report } from '../projections/report.ts';
+import { family } from './family.ts';
 
 export function present(s: State): string {
   const lines = [
@@ -15,6 +16,7 @@ export function present(s: State): string {
     ...files(s),
     ...unknowns(s),
     ...openDecisions(s).map((d) => `open decision ${d.id}: a person is asked ${about(d)}${until(d)}`),
+    ...family(s),
     ...s.timers.map((timer) => `timer ${timer.id}: until ${new Date(timer.due).toISOString()}`),
   ];
   return `[outlast] The present\n${lines.join('\n')}`;

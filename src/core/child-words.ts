@@ -45,6 +45,8 @@ export function toldOfQuestions(child: Named, questions: readonly ChildQuestion[
 
 export const named = ({ id, title: of }: Named): string => `Child ${id} (${title(of)})`;
 
+export const endInWords = ({ end }: Pick<ChildResult, 'end'>): string => ENDS[end];
+
 const title = (text: string): string => `"${oneLine(text, 60)}"`;
 
 const ENDS: Readonly<Record<ResultEnd, string>> = {

@@ -2,7 +2,7 @@
 
 import type { Spent } from './budget.ts';
 import type { Claim } from './claims.ts';
-import type { DecisionSubject } from './event.ts';
+import type { DecisionAnswer, DecisionSubject } from './event.ts';
 import type { DecisionId, EffectId, MessageId, SessionId } from './ids.ts';
 
 /** Whose child a session is; fixed when it starts. */
@@ -52,6 +52,9 @@ export interface ChildQuestion {
   readonly decision: DecisionId;
   readonly about: DecisionSubject;
   readonly question: string;
+  /** What can be answered; of a question of the work with `choices`, one of these. */
+  readonly options: readonly DecisionAnswer[];
+  readonly choices: readonly string[];
 }
 
 export interface ChildUnknown {

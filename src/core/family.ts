@@ -48,6 +48,8 @@ export interface Child {
   readonly effect: EffectId;
   readonly title: string;
   readonly spawnedAt: number;
+  /** From when on it is at work, or rests. */
+  readonly since: number;
   /** What it may spend before it rests; what is not there is not limited. */
   readonly share: Budget;
   /** Instructions without a result, and the calls that wait for one. */
@@ -78,9 +80,9 @@ export const NO_FAMILY: Family = {
 /** How this session and all below it stand now. */
 export function standing(s: State, session: SessionId): Standing {
   const below = s.family.children.flatMap(({ standing: of }) => (of === null ? [] : [of]));
-  const questions = openDecisions(s).map(
-    ({ id, about, question }): ChildQuestion => ({ session, decision: id, about, question }),
-  );
+  const questions = openDecisions(s).map(({ id, about, question, options, choices }): ChildQuestion => {
+    return { session, decision: id, about, question, options, choices };
+  });
   return {
     asOf: s.head,
     status: statusOf(s),
@@ -179,15 +181,21 @@ export function refusal(
 // ── budgets ────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** What children have spent, and may still spend while they are at work: it counts as spent by their parent. */
-export function spentOnChildren(s: State): { readonly session: Spent; readonly turn: Spent } {
-  let [session, turn] = [NOTHING_SPENT, NOTHING_SPENT];
+export function spentOnChildren(s: State): {
+  readonly session: Spent;
+  readonly turn: Spent;
+  /** Of it, what they have spent. */
+  readonly known: Spent;
+} {
+  let [session, turn, known] = [NOTHING_SPENT, NOTHING_SPENT, NOTHING_SPENT];
   for (const child of s.family.children) {
     const spent = child.standing?.spent ?? NOTHING_SPENT;
     const counted = isAtWork(child) ? atMost(spent, child.share) : spent;
+    known = plus(known, spent);
     session = plus(session, counted);
     if (child.turn === s.turn?.number) turn = plus(turn, minus(counted, child.spentBefore));
   }
-  return { session, turn };
+  return { session, turn, known };
 }
 
 /** Of what is left of the parent's own budgets: as much for each child that may be at work at once, and for itself. */

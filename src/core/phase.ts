@@ -1,5 +1,6 @@
 /** The phase of a session, in the one set of words. Pure. */
 
+import type { Child } from './family.ts';
 import { type PortCall, work } from './next.ts';
 import { needsSlot } from './slot.ts';
 import { openDecisions, pendingTimers, type State } from './state.ts';
@@ -30,12 +31,25 @@ export function phase(s: State): Phase {
   if (s.budget.exhausted !== null) return 'paused';
   if (s.turn === null && s.inbox.unread.length === 0) return atRest(s);
   if (openDecisions(s).length > 0) return 'awaiting_decision';
-  return pendingTimers(s).length > 0 || waitsForChild(s) ? 'sleeping' : 'working';
+  return pendingTimers(s).length > 0 || awaitedChildren(s).length > 0 ? 'sleeping' : 'working';
 }
 
-const waitsForChild = ({ turn }: State): boolean =>
-  turn?.step.phase === 'acting' &&
-  turn.step.calls.some((call) => call.state === 'running' && call.on.kind === 'child');
+/** Whether nothing more happens until something comes in from a person, also where it is a child that waits for one. */
+export function rests(s: State, standing: Phase = phase(s)): boolean {
+  if (standing !== 'sleeping') return standing !== 'working' && standing !== 'stopping';
+  const awaited = awaitedChildren(s);
+  const isAsking = ({ standing: of }: Child): boolean => (of?.questions.length ?? 0) > 0;
+  return pendingTimers(s).length === 0 && awaited.length > 0 && awaited.every(isAsking);
+}
+
+/** Those that calls of the open turn wait for. */
+export function awaitedChildren({ turn, family }: State): readonly Child[] {
+  const calls = turn?.step.phase === 'acting' ? turn.step.calls : [];
+  const ids = calls.flatMap((call) =>
+    call.state === 'running' && call.on.kind === 'child' ? [call.on.child] : [],
+  );
+  return family.children.filter(({ id }) => ids.includes(id));
+}
 
 /** An effect has left whose outcome is still looked for, by us and not by a person. */
 function isClearingUp(s: State): boolean {

@@ -207,6 +207,8 @@ export interface ClosedTurn {
   readonly text: string;
   readonly at: number;
   readonly step: number;
+  /** Titles of children that were cut off in it. */
+  readonly partial: readonly string[];
 }
 
 /** What the model's view is rendered from, in order. */

@@ -1,18 +1,19 @@
 /** A session in one look: what the CLI, the console and programs show. Derived from the fold. */
 
-import { type Budgets, exhaustionInWords, type Scope, type Spent, spentInWords } from '../core/budget.ts';
+import { type Amounts, type Budgets, exhaustionInWords, type Scope, type Spent } from '../core/budget.ts';
 import type { Capability } from '../core/capability.ts';
 import { compactAt } from '../core/compaction.ts';
 import type { DecisionSubject } from '../core/event.ts';
 import type { SessionId } from '../core/ids.ts';
 import type { KernelLost, KernelObject } from '../core/kernel-event.ts';
 import { STOP_GRACE_MS } from '../core/next.ts';
-import { type Phase, phase } from '../core/phase.ts';
+import { type Phase, phase, rests } from '../core/phase.ts';
 import type { Residency } from '../core/residency.ts';
 import { contextSize } from '../core/size.ts';
 import { standingNotice } from '../core/slices/kernel.ts';
 import { needsSlot } from '../core/slot.ts';
 import {
+  type ClosedTurn,
   type Decision,
   type Effect,
   findEffect,
@@ -23,6 +24,13 @@ import {
 } from '../core/state.ts';
 import type { Json } from '../lib/json.ts';
 import { ordinal } from '../lib/text.ts';
+import {
+  type ChildInspection,
+  childrenBudget,
+  childrenOf,
+  spentWithChildren,
+  waitsInWords,
+} from './family.ts';
 import { type FilesInspection, filesOf } from './files.ts';
 import { residency } from './summary.ts';
 
@@ -32,6 +40,8 @@ export interface Inspection {
   readonly objective: string;
   readonly persist: boolean;
   readonly phase: Phase;
+  /** Whether nothing more happens until something comes in from a person. */
+  readonly rests: boolean;
   readonly residency: Residency;
   /** The last wake by a message: from where, and the ms until there was all it had. Null before the first. */
   readonly woke: { readonly from: Residency; readonly at: number; readonly ms: number | null } | null;
@@ -47,6 +57,8 @@ export interface Inspection {
     readonly spent: Spent;
     readonly turnSpent: Spent | null;
     readonly words: string;
+    /** Null without children. */
+    readonly children: { readonly spent: Spent; readonly held: Amounts } | null;
     /** Whether the open turn rests until somebody raises it. */
     readonly isExhausted: boolean;
   };
@@ -65,9 +77,18 @@ export interface Inspection {
   readonly head: number;
   /** The session that it is a fork of, and the last event that they share; null for one that was started. */
   readonly forkedFrom: { readonly session: SessionId; readonly at: number } | null;
+  /** Whose child it is; null for a session that is nobody's. */
+  readonly parent: SessionId | null;
+  readonly children: readonly ChildInspection[];
   readonly epoch: number;
   readonly turn: { readonly number: number; readonly step: number; readonly doing: string } | null;
-  readonly lastTurn: { readonly number: number; readonly end: string; readonly text: string } | null;
+  readonly lastTurn: {
+    readonly number: number;
+    readonly end: string;
+    readonly text: string;
+    /** Titles of children that were cut off in it. */
+    readonly partial: readonly string[];
+  } | null;
   readonly unread: readonly { readonly id: string; readonly text: string; readonly when: string }[];
   readonly ledger: readonly LedgerRow[];
   readonly decisions: readonly {
@@ -136,6 +157,7 @@ export function inspect(id: SessionId, s: State, place = s.lifetime.queued?.plac
     objective: contract.objective,
     persist: contract.persist,
     phase: phase(s),
+    rests: rests(s),
     residency: residency(s),
     woke: wokeOf(s),
     reason: reasonOf(id, s, inQueue),
@@ -144,7 +166,8 @@ export function inspect(id: SessionId, s: State, place = s.lifetime.queued?.plac
     model: contract.model,
     budget: {
       ...s.budget.limits,
-      ...{ spent: s.budget.spent, turnSpent: s.turn?.spent ?? null, words: spentInWords(s.budget.spent) },
+      ...{ spent: s.budget.spent, turnSpent: s.turn?.spent ?? null, words: spentWithChildren(s) },
+      children: childrenBudget(s),
       isExhausted: s.budget.exhausted !== null,
     },
     context: contextOf(s),
@@ -152,9 +175,11 @@ export function inspect(id: SessionId, s: State, place = s.lifetime.queued?.plac
     updatedAt: s.activeAt,
     head: s.head,
     forkedFrom: s.fork && { session: s.fork.from, at: s.fork.head },
+    parent: s.family.parent?.session ?? null,
+    children: childrenOf(s),
     epoch: lifetime.epoch,
     turn: s.turn && { number: s.turn.number, step: s.turn.steps, doing: doing(s) },
-    lastTurn: s.lastTurn && { number: s.lastTurn.number, end: s.lastTurn.end, text: s.lastTurn.text },
+    lastTurn: s.lastTurn && lastTurnOf(s.lastTurn),
     unread: s.inbox.unread.map(({ id: message, text, when }) => ({ id: message, text, when })),
     ledger: [...s.effects.closed, ...s.effects.open].map((effect) => ledgerRow(effect, lifetime.epoch)),
     decisions: openDecisions(s).map((decision) => decisionRow(s, decision)),
@@ -169,6 +194,10 @@ export function inspect(id: SessionId, s: State, place = s.lifetime.queued?.plac
     workspace: filesOf(s),
   };
 }
+
+const lastTurnOf = ({ number, end, text, partial }: ClosedTurn): Inspection['lastTurn'] => ({
+  ...{ number, end, text, partial },
+});
 
 function kernelOf(s: State): Inspection['kernel'] {
   const { generation, live } = s.kernel;
@@ -250,5 +279,5 @@ function reasonOf(id: SessionId, s: State, place: number | null): string | null 
     return `Live resources are going; at most ${STOP_GRACE_MS / 1_000} s for requests in flight.`;
   if (place !== null) return `Waits for a slot: ${ordinal(place)} in the queue.`;
   if (s.lastTurn?.end === 'failed' && !s.turn) return s.lastTurn.text;
-  return null;
+  return status === 'open' ? waitsInWords(s) : null;
 }

@@ -44,6 +44,8 @@ export interface Summary {
   };
   /** Only there for a fork. */
   readonly forkedFrom?: SessionId;
+  /** Only there for a child. */
+  readonly parent?: SessionId;
 }
 
 /** Since when it waits for a slot; undefined while it has nothing to do that takes one. */
@@ -77,5 +79,6 @@ export function summarize(s: State, now: number): Summary {
     residence: residenceOf(s),
     ...given({ queuedAt: queuedSince(s, now) }),
     ...(s.fork ? { forkedFrom: s.fork.from } : {}),
+    ...(s.family.parent ? { parent: s.family.parent.session } : {}),
   };
 }

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 
 const count = z.int().min(0);
-const amounts = {
+export const amounts = {
   microUsd: count.describe('Money, in millionths of a dollar.'),
   tokens: count.describe('Of requests and replies.'),
   steps: count.describe('Model calls.'),
@@ -62,7 +62,7 @@ export const ownerSlots = z.object({
   waiting: count,
 });
 
-const spent = z.object({
+export const spent = z.object({
   ...amounts,
   unpriced: count.describe('Model calls for which no price was known; they are in no sum of money.'),
   lost: count.describe('Model calls that came to no end.'),

@@ -12,8 +12,10 @@ import { FILE_BYTES, IMAGE_TYPES, MESSAGE_IMAGES, SHOWN_BYTES, sizeOf } from '..
 import { fromBase64 } from '../lib/base64.ts';
 import { boundOf } from '../lib/instant.ts';
 import { sessionBudget, startBudget } from './budget.ts';
+import { child, childrenBudget } from './family.ts';
 import { kernel } from './kernel.ts';
 import { limits } from './limits.ts';
+import { workspace } from './workspace.ts';
 
 const list = <Item extends z.ZodType>(item: Item) => z.array(item).readonly();
 const count = z.int().min(0);
@@ -213,6 +215,7 @@ export const stopped = z.object({
   session: z.string(),
   status: z.enum(['stopped', 'stopping']),
   unknown: list(z.string()).describe('Effects whose outcome nobody knows.'),
+  children: list(z.object({ id: z.string(), title: z.string() })).describe('Those that are stopped with it.'),
 });
 
 export const row = z.object({
@@ -232,6 +235,7 @@ export const row = z.object({
     .optional()
     .describe('In the queue for a slot, 1 for the next; only there while it waits for one.'),
   forkedFrom: z.string().optional().describe('The session that it is a fork of; only there for forks.'),
+  parent: z.string().optional().describe('The session that it is a child of; only there for children.'),
 });
 
 export const rows = z.object({
@@ -282,34 +286,13 @@ const heap = z.object({
   restored: z.object({ rung: z.string(), at: z.number(), note: z.string() }).nullable(),
 });
 
-const fileNotes = list(z.object({ path: z.string(), why: z.string() }));
-
-const workspace = z.object({
-  files: count,
-  bytes: count,
-  generation: count,
-  isOpen: z.boolean(),
-  drift: z.string().nullable().describe('What others have changed and no model has read of.'),
-  restored: z.object({ rung: z.string(), at: z.number(), note: z.string() }).nullable(),
-  lost: fileNotes,
-  left: fileNotes.describe('What stands there and cannot be kept.'),
-  commits: list(
-    z.object({
-      seq: count,
-      at: z.number(),
-      why: z.string(),
-      effect: z.string().nullable(),
-      changes: z.string(),
-    }),
-  ),
-});
-
 export const inspection = z.object({
   id: z.string(),
   title: z.string(),
   objective: z.string(),
   persist: z.boolean(),
   phase,
+  rests: z.boolean().describe('Whether nothing more happens until something comes in from a person.'),
   residency,
   woke: z
     .object({ from: residency, at: z.number(), ms: z.number().nullable() })
@@ -319,7 +302,7 @@ export const inspection = z.object({
   place: count.nullable().describe('In the queue for a slot, 1 for the next; null while it waits for none.'),
   wakesAt: z.number().nullable().describe('When it goes on by itself; null when it has no timer.'),
   model: z.string(),
-  budget: sessionBudget,
+  budget: sessionBudget.extend({ children: childrenBudget.nullable().describe('Null without children.') }),
   context: z
     .object({
       tokens: count,
@@ -337,9 +320,18 @@ export const inspection = z.object({
     .object({ session: z.string(), at: positive })
     .nullable()
     .describe('The session that it is a fork of, and the last event that they share.'),
+  parent: z.string().nullable().describe("The session that it is a child of; null when it is nobody's."),
+  children: list(child).describe('Tasks to which it gave work, as far as it knows.'),
   epoch: count,
   turn: z.object({ number: count, step: count, doing: z.string() }).nullable(),
-  lastTurn: z.object({ number: count, end: z.string(), text: z.string() }).nullable(),
+  lastTurn: z
+    .object({
+      ...{ number: count, end: z.string(), text: z.string() },
+      partial: list(z.string()).describe(
+        'Titles of children that were cut off in it: the response is partial.',
+      ),
+    })
+    .nullable(),
   unread: list(z.object({ id: z.string(), text: z.string(), when: z.string() })),
   ledger: list(ledgerRow),
   decisions: list(decision),

@@ -18,6 +18,8 @@ const FILES = {
   '/api.js': ['api.js', 'text/javascript'],
   '/dom.js': ['dom.js', 'text/javascript'],
   '/transcript.js': ['transcript.js', 'text/javascript'],
+  '/question.js': ['question.js', 'text/javascript'],
+  '/children.js': ['children.js', 'text/javascript'],
   '/result.js': ['result.js', 'text/javascript'],
   '/session.js': ['session.js', 'text/javascript'],
   '/inbox.js': ['inbox.js', 'text/javascript'],

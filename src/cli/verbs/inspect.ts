@@ -1,10 +1,11 @@
 /** `outlast inspect`: a session in one look. */
 
-import { budgetInWords, isLimited } from '../../core/budget.ts';
+import { budgetInWords, isLimited, spentInWords } from '../../core/budget.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { Inspection } from '../../protocol/schema.ts';
 import { answersTo } from '../answers.ts';
+import { partialLines } from '../claims.ts';
 import { EXIT } from '../exit.ts';
 import { ago, bytes, coloured, type Facts, facts, table } from '../layout.ts';
 import { COMMAND } from '../name.ts';
@@ -29,6 +30,7 @@ export function show(seen: Inspection, terminal: Terminal): void {
     heading(seen, paint),
     unread(seen, paint),
     decisions(seen, paint),
+    children(seen, paint, width),
     ledger(seen, paint, width),
     live(seen, paint),
     python(seen, paint),
@@ -49,6 +51,7 @@ function heading(seen: Inspection, paint: Paint): string[] {
     ['phase', coloured(seen.phase, paint) + paint.dim(kind)],
     ['turn', turn ? `${turn.number}, step ${turn.step}: ${clean(turn.doing)}` : before],
     ['fork', seen.forkedFrom && `of ${seen.forkedFrom.session} at ${seen.forkedFrom.at}`],
+    ['parent', seen.parent],
     ['model', seen.model],
     ['spent', seen.budget.words + paint.dim(limitsOf(seen))],
     ['context', contextOf(seen)],
@@ -117,6 +120,38 @@ function asking({ why, since, expiresAt, digest }: Inspection['decisions'][numbe
     ...(digest === null ? [] : [`digest ${digest}`]),
   ];
 }
+
+function children({ children: all }: Inspection, paint: Paint, width: number): string[] {
+  if (all.length === 0) return [];
+  const now = systemClock.now();
+  const lines = table(
+    all.map(({ id, title, phase, since, last, spent }) => [
+      id,
+      coloured(phase, paint),
+      paint.dim(ago(now - since)),
+      short(title, 40),
+      paint.dim(last === null ? '' : short(`${last.end}: ${last.text}`, Math.max(30, width - 100))),
+      paint.dim(spent === null ? '' : spentInWords(spent)),
+    ]),
+  );
+  return [
+    paint.bold('Children'),
+    ...all.flatMap((child, i) => indent([lines[i] ?? '', ...openOf(child, paint)])),
+  ];
+}
+
+/** Questions of a child are answered in the session that asks. */
+const openOf = ({ questions, unknown }: Inspection['children'][number], paint: Paint): string[] => [
+  ...questions.flatMap((one) => [
+    paint.yellow(`  ${one.decision} of ${one.session}: ${short(one.question, 200)}`),
+    ...answersTo(one).map((answer) =>
+      paint.dim(`    ${COMMAND} decide ${one.session} ${one.decision} ${answer}`),
+    ),
+  ]),
+  ...unknown.map(({ session, effect, target }) =>
+    paint.yellow(`  ${effect} of ${session}: ${short(target, 100)}: outcome unknown`),
+  ),
+];
 
 function ledger({ ledger: rows }: Inspection, paint: Paint, width: number): string[] {
   if (rows.length === 0) return [];
@@ -193,7 +228,8 @@ function files({ workspace }: Inspection, paint: Paint): string[] {
 
 function response({ lastTurn }: Inspection, paint: Paint): string[] {
   if (lastTurn?.end !== 'surfaced') return [];
-  return [paint.bold('Last response'), ...indent(clean(lastTurn.text).split('\n'))];
+  const lines = [...clean(lastTurn.text).split('\n'), ...partialLines(lastTurn.partial, paint)];
+  return [paint.bold('Last response'), ...indent(lines)];
 }
 
 function statusColour(status: string, paint: Paint): (text: string) => string {

@@ -30,12 +30,12 @@ export const run: Verb = async ({ options, terminal }) => {
   const after = rows.length > limit ? (sessions.at(-1)?.id ?? null) : null;
   const now = systemClock.now();
   const room = Math.max(20, width - 70);
-  const lines = sessions.map((row) => [
-    row.id,
+  const lines = below(sessions).map(({ row, depth }) => [
+    `${'  '.repeat(depth)}${row.id}`,
     coloured(row.phase, paint) + paint.dim(besides(row)),
     paint.dim(`turn ${row.turn}`),
     paint.dim(ago(now - row.updatedAt)),
-    `${oneLine(clean(row.title), room)}${row.forkedFrom === undefined ? '' : paint.dim(`  fork of ${row.forkedFrom}`)}${needs(row, paint.yellow)}`,
+    `${oneLine(clean(row.title), room)}${paint.dim(origin(row, depth))}${needs(row, paint.yellow)}`,
   ]);
   if (lines.length === 0) terminal.say(paint.dim(`No sessions. Start one: ${COMMAND} start "…"`));
   for (const line of table(lines)) terminal.say(line);
@@ -47,6 +47,28 @@ export const run: Verb = async ({ options, terminal }) => {
 function besides({ place, residency }: Row): string {
   if (place !== undefined) return ` waits for a slot: ${ordinal(place)}`;
   return residency === undefined || residency === 'resident' ? '' : ` ${residency}`;
+}
+
+interface Placed {
+  readonly row: Row;
+  readonly depth: number;
+}
+
+/** Children below their parent, where that is listed as well. */
+function below(rows: readonly Row[]): readonly Placed[] {
+  const ids = new Set(rows.map(({ id }) => id));
+  const placed = (row: Row, depth: number): readonly Placed[] => [
+    { row, depth },
+    ...rows.filter(({ parent }) => parent === row.id).flatMap((child) => placed(child, depth + 1)),
+  ];
+  return rows
+    .filter(({ parent }) => parent === undefined || !ids.has(parent))
+    .flatMap((row) => placed(row, 0));
+}
+
+function origin({ forkedFrom, parent }: Row, depth: number): string {
+  if (parent !== undefined) return depth > 0 ? '  child' : `  child of ${parent}`;
+  return forkedFrom === undefined ? '' : `  fork of ${forkedFrom}`;
 }
 
 function needs({ openDecisions, unknownEffects }: Row, yellow: (text: string) => string): string {

@@ -74,6 +74,7 @@ interface Settings {
   readonly slots: number | undefined;
   readonly processes: ReturnType<typeof confinementOf>;
   readonly hands: HandsAddress | undefined;
+  readonly delegation: boolean;
 }
 
 export type Runtime = Awaited<ReturnType<typeof createOutlast>>;
@@ -124,7 +125,7 @@ async function open(settings: Settings, terminal: Terminal, store?: Store) {
 }
 
 async function openRuntime(
-  { dataDir, policy, processes, hands, kernelNoticeMs, slots }: Settings,
+  { dataDir, policy, processes, hands, kernelNoticeMs, slots, delegation }: Settings,
   report: (line: string, cause?: unknown) => void,
   store: Store | undefined,
 ): Promise<{ samples: Samples; outlast: Runtime }> {
@@ -132,7 +133,7 @@ async function openRuntime(
   const grants = sampleGrants({ billingUrl: samples.billing.url, mailingUrl: samples.mailing.url });
   try {
     const options = {
-      ...{ dataDir, grants, briefing: SAMPLE_BRIEFING, report, limits: { kernelNoticeMs } },
+      ...{ dataDir, grants, briefing: SAMPLE_BRIEFING, report, delegation, limits: { kernelNoticeMs } },
       ...given({ policy, processes, hands, slots }),
     };
     return { samples, outlast: await createOutlast(store ? { ...options, store } : options) };
@@ -167,6 +168,7 @@ function settingsOf(options: Options): Settings {
     policy: text(options.policy),
     kernelNoticeMs: kernelNoticeOf(options),
     slots: slotsOf(options),
+    delegation: options.delegation !== false,
     ...placeOf(options),
   };
 }

@@ -11,7 +11,7 @@ import { isRecord } from '../../lib/json.ts';
 import { NOTHING_SPENT, type Spent, WHATS } from '../budget.ts';
 import { toldByChild, toldOfQuestions } from '../child-words.ts';
 import type { Event, EventOf, ForeignEvent } from '../event.ts';
-import { type Child, cutOff, type Family, type Told } from '../family.ts';
+import { type Child, cutOff, type Family, isAtWork, type Told } from '../family.ts';
 import type { ChildResult, ResultEnd, Standing } from '../family-event.ts';
 import type { CallId, EffectId, MessageId } from '../ids.ts';
 import type { CallResult } from '../message.ts';
@@ -25,7 +25,7 @@ export function spawned(s: State, e: EventOf<'child.spawned'>): State {
   const { effect, child: id, title, at } = e;
   const args = findEffect(s, effect)?.args;
   const child: Child = {
-    ...{ id, effect, title, spawnedAt: at, share: shareIn(args), asked: [], turn: s.turns },
+    ...{ id, effect, title, spawnedAt: at, since: at, share: shareIn(args), asked: [], turn: s.turns },
     ...{ spentBefore: NOTHING_SPENT, last: null, lastSeq: 0, standing: null, relayed: 'open' },
   };
   const early = s.family.early.filter((told) => told.child === id);
@@ -47,6 +47,7 @@ export function instructed(s: State, e: EventOf<'child.instructed'>): State {
               turn: s.turns,
               spentBefore: child.standing?.spent ?? NOTHING_SPENT,
               relayed: 'open' as const,
+              since: isAtWork(child) ? child.since : e.at,
             },
             share: more(child.standing?.spent, shareIn(findEffect(s, e.effect)?.args)),
           }
@@ -204,9 +205,10 @@ function took(s: State, { child: id, result, standing }: Told, at: number): Stat
   const isOf = ({ message }: { message: MessageId }): boolean =>
     FOR_ALL.has(result.end) || result.answers.includes(message);
   const answered = child.asked.filter(isOf);
+  const asked = child.asked.filter((one) => !isOf(one));
+  const since = asked.length > 0 ? child.since : at;
   const taken = changed(s, id, {
-    ...{ standing: now, relayed, last: result, lastSeq: s.head + 1 },
-    asked: child.asked.filter((one) => !isOf(one)),
+    ...{ standing: now, relayed, last: result, lastSeq: s.head + 1, asked, since },
   });
   const text = toldByChild(child, result, s.head + 1);
   const isWaiting = (call: CallId | null): call is CallId => call !== null && isOpenCall(s, call);

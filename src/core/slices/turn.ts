@@ -169,7 +169,9 @@ export function progressNoted(s: State, e: EventOf<'progress.noted'>): State {
 }
 
 export function surfaced(s: State, e: EventOf<'response.surfaced'>): State {
-  return closeTurn(progressed(s), 'surfaced', e.text, e);
+  const closed = closeTurn(progressed(s), 'surfaced', e.text, e);
+  const { partial = [] } = e;
+  return { ...closed, lastTurn: closed.lastTurn && { ...closed.lastTurn, partial } };
 }
 
 export function failed(s: State, e: EventOf<'turn.failed'>): State {
@@ -215,7 +217,7 @@ export function closeTurn(s: State, end: TurnEnd, text: string, e: Stamp): State
   return {
     ...withoutWaits(turnEnded(tryAgain(closed), number, end), number, end === 'interrupted'),
     turn: null,
-    lastTurn: { number, end, text, at: e.at, step: stepNumber },
+    lastTurn: { number, end, text, at: e.at, step: stepNumber, partial: [] },
     toldSeq: end === 'interrupted' ? s.toldSeq : e.seq,
   };
 }

@@ -2,6 +2,7 @@
 // a person has opened there stays open.
 
 import { call, path, wordsOf } from './api.js';
+import { linkTo } from './children.js';
 import { ago, el, phaseBadge, shortTarget, statusBadge } from './dom.js';
 
 const ROWS = 200;
@@ -11,6 +12,7 @@ export function aside() {
   const list = fileList();
   return (seen) => [
     overview(seen),
+    ...children(seen),
     ledger(seen.ledger),
     live(seen.heap),
     ...python(seen.kernel),
@@ -39,6 +41,7 @@ function overview(seen) {
           ` at event ${seen.forkedFrom.at}`,
         )
       : null,
+    seen.parent ? el('p', { class: 'facts' }, 'child of ', linkTo(seen.parent)) : null,
     el('p', { class: 'facts spent' }, seen.budget.words),
     el(
       'p',
@@ -46,6 +49,33 @@ function overview(seen) {
       `${seen.head} events · epoch ${seen.epoch} · ${seen.persist ? 'kept open' : 'one-shot'} · started ${ago(seen.startedAt)}`,
     ),
   );
+}
+
+/** Of a session without any there is nothing to say. */
+function children({ children: all }) {
+  if (all.length === 0) return [];
+  const rows = all.map(({ id, title, phase, since, last, questions, unknown }) => {
+    const open = [
+      last ? `turn ${last.turn}: ${last.end}` : null,
+      questions.length > 0 ? `${questions.length} open` : null,
+      unknown.length > 0 ? `${unknown.length} unknown` : null,
+      ago(since),
+    ].filter((part) => part !== null);
+    return el(
+      'tr',
+      { 'data-child': id },
+      el('td', {}, linkTo(id, title), el('span', { class: 'how' }, open.join(' · '))),
+      el('td', {}, phaseBadge(phase)),
+    );
+  });
+  return [
+    el(
+      'section',
+      {},
+      el('h2', {}, 'Children', el('span', { class: 'count' }, all.length)),
+      el('table', { class: 'children' }, el('tbody', {}, ...rows)),
+    ),
+  ];
 }
 
 function ledger(rows) {

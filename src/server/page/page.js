@@ -49,7 +49,7 @@ async function list() {
   if (page === null) return;
   const current = location.hash.replace(/^#\/?/, '');
   byId('new').toggleAttribute('aria-current', current === '');
-  byId('list').replaceChildren(...page.sessions.map((row) => item(row, row.id === current)));
+  byId('list').replaceChildren(...below(page.sessions).map((row) => item(row, row.id === current)));
   await inbox();
 }
 
@@ -71,7 +71,7 @@ async function inbox() {
 
 function item(row, isCurrent) {
   const asks = row.openDecisions > 0 ? `${row.openDecisions} open` : null;
-  const fork = row.forkedFrom ? 'fork' : null;
+  const fork = row.parent ? 'child' : row.forkedFrom ? 'fork' : null;
   const waits = row.place === undefined ? null : `waits for a slot: place ${row.place}`;
   const about = [waits, `turn ${row.turn}`, fork, asks, ago(row.updatedAt)]
     .filter((part) => part !== null)
@@ -82,7 +82,14 @@ function item(row, isCurrent) {
     el('span', { class: 'title' }, row.title),
     el('span', { class: 'about' }, phaseBadge(row.phase), el('span', {}, about)),
   );
-  return el('li', { 'data-session': row.id }, link);
+  return el('li', { 'data-session': row.id, class: row.parent ? 'child' : null }, link);
+}
+
+/** Children below their parent, where that is listed as well. */
+function below(rows) {
+  const ids = new Set(rows.map(({ id }) => id));
+  const placed = (row) => [row, ...rows.filter(({ parent }) => parent === row.id).flatMap(placed)];
+  return rows.filter(({ parent }) => !ids.has(parent)).flatMap(placed);
 }
 
 function startForm() {

@@ -54,9 +54,9 @@ function build(id, seen) {
     tell,
     keepOpen,
   } = transcript(
-    (decision, answer, text) =>
+    (decision, answer, text, child = id) =>
       act(async () => {
-        await call(`${path(id)}/decisions`, { decision, answer, text });
+        await call(`${path(child)}/decisions`, { decision, answer, text });
         return `${decision}: ${answer.replace('-', ' ')}`;
       }),
     reader(id),

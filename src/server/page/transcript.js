@@ -1,14 +1,16 @@
 // Events become the transcript: messages, progress, cells with code and output, effects, questions, responses.
 // An event adds something at the end, or changes what an earlier one added; nothing is drawn anew.
 
+import { endWords, keyOf, linkTo, partialWords } from './children.js';
 import { el, headline, shortTarget, statusBadge } from './dom.js';
+import { questionCard } from './question.js';
 import { shownPlots, shownResult } from './result.js';
 
 /** What is not over, in the words of its badge. */
 const UNDER_WAY = ['intended', 'dispatched', 'unknown', 'unclear', 'running'];
 
 /**
- * `decide(decision, answer, text)` is called when a person answers a question; `readFile(path, at, from)` gives a piece of a
+ * `decide(decision, answer, text, child?)` is called when a person answers a question; `readFile(path, at, from)` gives a piece of a
  * file of the session as it stood at an event.
  */
 export function transcript(decide, readFile) {
@@ -17,6 +19,9 @@ export function transcript(decide, readFile) {
   const cells = new Map();
   const effects = new Map();
   const questions = new Map();
+  /** Of children: their titles, and whose report each open question came with. */
+  const titles = new Map();
+  const asks = new Map();
   let whisper = null;
   /** Plots whose files stand in the commit behind the settlement, if they changed with it. */
   let plotsDue = null;
@@ -163,47 +168,14 @@ export function transcript(decide, readFile) {
     if (how !== '') effect.how.replaceChildren(how);
   }
 
-  function asking({ why, expiresAt }) {
-    const until = expiresAt === null ? '' : `open until ${new Date(expiresAt).toLocaleString()}`;
-    const text = [why, until].filter((part) => part !== '').join('; ');
-    return text === '' ? null : el('p', { class: 'why' }, text);
+  function requested(e) {
+    ask(e.decision, e, e.seq, (option, text) => decide(e.decision, option, text));
   }
 
-  function requested(e) {
-    const isQuestion = e.options.includes('answer');
-    const text = el('input', {
-      type: 'text',
-      placeholder: isQuestion ? 'your answer' : 'in your words (may be left empty)',
-      'aria-label': 'Words',
-    });
-    const button = (label, option, words) =>
-      el(
-        'button',
-        { type: 'button', 'data-answer': option, on: { click: () => decide(e.decision, option, words()) } },
-        label,
-      );
-    // Where only these answers will do, they are the buttons.
-    const answers =
-      e.choices.length > 0
-        ? el(
-            'div',
-            { class: 'answers' },
-            ...e.choices.map((choice) => button(choice, 'answer', () => choice)),
-          )
-        : el(
-            'div',
-            { class: 'answers' },
-            text,
-            ...e.options.map((option) => button(option.replace('-', ' '), option, () => text.value)),
-          );
-    const card = el(
-      'section',
-      { class: 'question', 'data-decision': e.decision },
-      el('p', {}, el('span', { class: 'id' }, e.decision), ` ${e.question}`),
-      asking(e),
-      answers,
-    );
-    questions.set(e.decision, { card, answers, seq: e.seq });
+  /** A card with the buttons that answer it, under a key that tells it from others. */
+  function ask(key, asked, seq, answer) {
+    const { card, answers } = questionCard(asked, answer);
+    questions.set(key, { card, answers, seq });
     add(card);
   }
 
@@ -216,8 +188,9 @@ export function transcript(decide, readFile) {
   }
 
   /** What an inspection that knew of them does not show as open is open no more. */
-  function keepOpen({ decisions, head }) {
-    const open = new Set(decisions.map(({ id }) => id));
+  function keepOpen({ decisions, children, head }) {
+    const ofChildren = children.flatMap((child) => child.questions.map(keyOf));
+    const open = new Set([...decisions.map(({ id }) => id), ...ofChildren]);
     for (const [id, { seq }] of questions)
       if (seq <= head && !open.has(id)) closed(id, 'needs no answer any more');
   }
@@ -245,17 +218,44 @@ export function transcript(decide, readFile) {
   function surfaced(e) {
     hush();
     const cut = e.complete ? '' : el('footer', {}, 'cut off at the output limit');
-    add(el('article', { class: 'response' }, el('p', { class: 'said' }, e.text), cut, claimed(e.claims)));
+    const partial = e.partial?.length > 0 ? el('footer', { class: 'partial' }, partialWords(e.partial)) : '';
+    const text = el('p', { class: 'said' }, e.text);
+    add(el('article', { class: 'response' }, text, cut, partial, claimed(e.claims)));
+  }
+
+  function spawned({ child, title }) {
+    titles.set(child, title);
+    note('Child ').append(linkTo(child, title));
+  }
+
+  /** What it asks is answered in its own session, with the same buttons. */
+  function reported({ child, result, standing, seq }) {
+    if (result) {
+      const line = note('Child ', result.end === 'surfaced' ? '' : 'warn');
+      line.append(linkTo(child, titles.get(child)), ` ${endWords(result)}`);
+      add(el('blockquote', { class: 'of-child' }, result.text));
+    }
+    const open = new Set(standing.questions.map(keyOf));
+    for (const asked of standing.questions) {
+      const key = keyOf(asked);
+      const { session, decision } = asked;
+      if (questions.has(key)) continue;
+      ask(key, { ...asked, why: `asked by child ${session}`, expiresAt: null }, seq, (option, text) =>
+        decide(decision, option, text, session),
+      );
+      asks.set(key, child);
+    }
+    for (const [key, of] of asks) if (of === child && !open.has(key)) closed(key, 'needs no answer any more');
   }
 
   /** What stands outside by the ledger, whatever the words above say. */
   function claimed(claims) {
     if (claims.length === 0) return '';
-    const rows = claims.map(({ effect, target, status, receipt }) =>
+    const rows = claims.map(({ effect, target, status, receipt, session }) =>
       el(
         'li',
-        { title: target },
-        el('span', { class: 'id' }, effect),
+        { title: session ? `${target}, by child ${session}` : target },
+        el('span', { class: 'id' }, session ? `child ${effect}` : effect),
         el('span', { class: 'target' }, shortTarget(target)),
         statusBadge(status),
         receipt === null ? '' : el('span', { class: 'how' }, receipt),
@@ -295,6 +295,9 @@ export function transcript(decide, readFile) {
       gave(e.effect, e.seq, e.finding.result ?? null);
     },
     'effect.refused': (e) => turned(e.effect, 'withdrawn', e.message),
+    'child.spawned': spawned,
+    'child.instructed': ({ child }) => note('Child ').append(linkTo(child, titles.get(child)), ' goes on'),
+    'child.reported': reported,
     'decision.requested': requested,
     'decision.made': made,
     'decision.expired': (e) => closed(e.decision, 'expired: nobody answered in time'),
