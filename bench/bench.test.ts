@@ -61,7 +61,7 @@ test('the committed picture of a follow-up shows the committed figures', async (
 
 test('followup: a session that goes on authenticates no more, also after a kill, and a request without its past is answered wrong', async () => {
   const { JOBS, play } = await load('followup/price.mjs');
-  const { newTask, asSaid, summary, warm, killed } = await play(JOBS.billing, 0);
+  const { newTask, asSaid, summary, warm, killed } = await play(JOBS.billing, 3);
   expect([newTask, summary, warm, killed].map(({ right }) => right)).toEqual([true, true, true, true]);
   expect(asSaid.right).toBe(false);
   expect([newTask, summary, warm, killed].map(({ authCalls }) => authCalls)).toEqual([3, 3, 0, 0]);

@@ -56,7 +56,7 @@ export const JOBS = {
 
 export async function measure({ quick = false } = {}) {
   const taken = {};
-  const rounds = quick ? 1 : 5;
+  const rounds = quick ? 1 : 3;
   for (let round = 0; round < rounds; round++) {
     for (const [name, job] of Object.entries(JOBS)) {
       for (const [way, found] of Object.entries(await play(job, round))) {
@@ -96,7 +96,7 @@ export async function play(job, round) {
     const found = { firstTask: resting.found };
     for (const way of turned(['newTask', 'asSaid', 'summary', 'warm'], round)) {
       if (way === 'asSaid' && !job.asSaid) continue;
-      found[way] = await taken(on, () => follow(on, way, resting.session));
+      found[way] = await taken(on, () => follow(on, way, { resting, other }));
     }
     await server.kill();
     server = startServer(dir.path, { program: SERVER });
@@ -129,7 +129,8 @@ async function first(on) {
   return { session, found };
 }
 
-async function follow(on, way, resting) {
+/** The summary is asked of the other first task, which nobody has followed up yet. */
+async function follow(on, way, { resting, other }) {
   const since = instant();
   const { anew, asSaid, followUp } = on.job;
   switch (way) {
@@ -138,11 +139,11 @@ async function follow(on, way, resting) {
     case 'asSaid':
       return { ...(await start(on, asSaid)), since };
     case 'summary': {
-      const { answer } = await post(on.url, `/v1/sessions/${resting}/ask`, { question: ASKED });
+      const { answer } = await post(on.url, `/v1/sessions/${other.session}/ask`, { question: ASKED });
       return { ...(await start(on, withSummary(answer, followUp))), since };
     }
     default:
-      return { ...(await send(on, resting, followUp)), since };
+      return { ...(await send(on, resting.session, followUp)), since };
   }
 }
 
