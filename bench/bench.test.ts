@@ -18,7 +18,11 @@ const SUITES = {
   retention: await namesOf('retention'),
   workspace: await namesOf('workspace'),
   parked: await namesOf('parked'),
+  followup: await namesOf('followup'),
 };
+
+// biome-ignore lint/suspicious/noExplicitAny: the modules of the bench are plain JavaScript
+const load = async (path: string): Promise<any> => import(new URL(path, import.meta.url).href);
 
 function bench(...args: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [at('main.mjs'), ...args], {
@@ -36,7 +40,9 @@ test('the README explains every figure, and none that is not there', () => {
 test.each(Object.entries(SUITES))(
   'the committed results of %s have every figure, and name no machine',
   (suite, names) => {
-    const results = readdirSync(at('results')).filter((name) => name.startsWith(`${suite}-`));
+    const results = readdirSync(at('results')).filter(
+      (name) => name.startsWith(`${suite}-`) && name.endsWith('.json'),
+    );
     expect(results.length).toBeGreaterThan(0);
     for (const name of results) {
       const { machine, figures } = JSON.parse(readFileSync(at(`results/${name}`), 'utf8'));
@@ -45,6 +51,43 @@ test.each(Object.entries(SUITES))(
     }
   },
 );
+
+test('the committed picture of a follow-up shows the committed figures', async () => {
+  const { plot } = await load('followup/show.mjs');
+  const [name = ''] = readdirSync(at('results')).filter((one) => /^followup-.*\.json$/.test(one));
+  const { figures, details } = JSON.parse(readFileSync(at(`results/${name}`), 'utf8'));
+  const picture = readFileSync(at(`results/${name.replace('.json', '.svg')}`), 'utf8');
+  expect(picture).toBe(plot(figures, details.newTask.priced));
+});
+
+test('followup: a session that goes on authenticates no more, also after a kill, and a request without its past is answered wrong', async () => {
+  const { JOBS, play } = await load('followup/price.mjs');
+  const { newTask, asSaid, summary, warm, killed } = await play(JOBS.billing, 3);
+  expect([newTask, summary, warm, killed].map(({ right }) => right)).toEqual([true, true, true, true]);
+  expect(asSaid.right).toBe(false);
+  expect([newTask, summary, warm, killed].map(({ authCalls }) => authCalls)).toEqual([3, 3, 0, 0]);
+  expect([warm.heap, killed.heap]).toEqual(['attached', 'exact']);
+  expect(warm.modelCalls).toBeLessThan(newTask.modelCalls);
+  expect(warm.usd).toBeLessThan(newTask.usd);
+}, 120_000);
+
+test('followup: what a request shares with one before it is priced as cached, and not when the cache is cold', async () => {
+  const { bill } = await load('followup/bill.mjs');
+  const part = (hash: string) => ({ hash, chars: 4_000_000 / 100 });
+  const call = (...hashes: readonly string[]) => ({
+    ...{ parts: hashes.map(part), stable: hashes.length - 1, output: 4_000, isCompaction: false },
+  });
+  const before = [call('tools', 'old', 'present')];
+  // Ten thousand tokens a part: in dollars for a million, cached 0.3, written 3.75, plain 3; a thousand out at 15.
+  const alone = bill([call('tools', 'new', 'present')], before);
+  expect(alone.tokensCached).toBe(10_000);
+  expect(alone.usd).toBeCloseTo(0.003 + 0.0375 + 0.03 + 0.015, 9);
+  expect(alone.coldUsd).toBeCloseTo(0.0375 * 2 + 0.03 + 0.015, 9);
+  // What stood in the present of a call before is cached by nobody.
+  const twice = bill([call('tools', 'present'), call('tools', 'present', 'present')], []);
+  expect(twice.tokensCached).toBe(10_000);
+  expect(twice.tokens).toBe(52_000);
+});
 
 test('--json ends with one object of the figures that were asked for', () => {
   const { status, stdout, stderr } = bench('steps', '--json', '--quick', '--only', 'cellCommitMs');
@@ -90,7 +133,6 @@ test('retention: every event comes back as it was, and its evidence is found mor
 });
 
 test('retention: a generated history is a log that a runtime could have written, and the same each time', async () => {
-  const load = async (path: string) => import(new URL(path, import.meta.url).href);
   const [{ history }, { eventsOf, questionsOf }] = [
     await load('retention/generate.mjs'),
     await load('retention/events.mjs'),

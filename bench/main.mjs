@@ -1,7 +1,8 @@
-// Owns: `npm run bench -- steps|retention|workspace|parked [--json] [--quick] [--only FIGURE,…] [--save]`: runs the figures of a suite
+// Owns: `npm run bench -- steps|retention|workspace|parked|followup [--json] [--quick] [--only FIGURE,…] [--save]`: runs the figures of a suite
 // one after the other and prints them. What a figure means stands in README.md; how it is taken, in its file.
 //
-// B1. With --json the last line of stdout is one object, name → number, or null where a figure could not be taken.
+// B1. With --json the last line of stdout is one object, name → number, or null where a figure could not be taken. A figure
+//     of several numbers is an object of them; its file has `lines` that show it to people, and may have a `picture` (SVG).
 // B2. A figure that fails does not take the others with it; the exit code says so.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -13,6 +14,7 @@ const SUITES = {
   retention: './retention.mjs',
   workspace: './workspace.mjs',
   parked: './parked.mjs',
+  followup: './followup.mjs',
 };
 
 const { values: options, positionals } = parseArgs({
@@ -48,14 +50,19 @@ if (FILES.length === 0 || strange.length > 0) {
 
 const figures = {};
 const details = {};
+const pictures = [];
 let isWhole = true;
 for (const file of FILES.filter(({ names }) => names.some((name) => wanted.includes(name)))) {
   say(`${file.names.join(', ')} …`);
   const taken = await take(file);
   for (const name of file.names) {
     figures[name] = taken.figures[name] ?? null;
-    say(`  ${name.padEnd(24)} ${figures[name] ?? 'not taken'}`);
+    if (typeof figures[name] !== 'object' || figures[name] === null) {
+      say(`  ${name.padEnd(24)} ${figures[name] ?? 'not taken'}`);
+    }
   }
+  for (const line of taken.lines ?? []) say(line);
+  if (taken.picture) pictures.push(taken.picture);
   details[file.names[0]] = taken.details;
 }
 if (options.save) save();
@@ -81,6 +88,7 @@ function save() {
   const path = new URL(`./results/${suite}-${at.date}.json`, import.meta.url);
   mkdirSync(new URL('.', path), { recursive: true });
   writeFileSync(path, `${JSON.stringify({ machine: at, figures, details }, null, 2)}\n`);
+  for (const picture of pictures) writeFileSync(new URL(path.href.replace(/json$/, 'svg')), picture);
   say(`saved as bench/results/${suite}-${at.date}.json`);
 }
 

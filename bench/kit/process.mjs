@@ -9,13 +9,16 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { instant } from './instant.mjs';
 
-const SERVER = fileURLToPath(new URL('./server.mjs', import.meta.url));
+const SERVER = new URL('./server.mjs', import.meta.url);
 const PATIENCE_MS = 20_000;
 
-export function startServer(dir, { standby = false } = {}) {
+export function startServer(dir, { standby = false, program = SERVER } = {}) {
   const spawnedAt = instant();
-  const child = spawn(process.execPath, [SERVER, '--data', dir, ...(standby ? ['--standby'] : [])], {
+  const args = [fileURLToPath(program), '--data', dir, ...(standby ? ['--standby'] : [])];
+  const child = spawn(process.execPath, args, {
     stdio: ['pipe', 'pipe', 'pipe'],
+    // Services that it starts outlive it, and never the benchmark.
+    env: { ...process.env, OUTLAST_SERVICES_PARENT: String(process.pid) },
   });
   child.stdin.on('error', () => {});
   const lines = [];
@@ -33,8 +36,8 @@ export function startServer(dir, { standby = false } = {}) {
   return {
     spawnedAt,
     /** The first line from `from` on that `isIt`; or a later one of them. */
-    async line(isIt, { from = 0, nth = 1 } = {}) {
-      const until = performance.now() + PATIENCE_MS;
+    async line(isIt, { from = 0, nth = 1, patienceMs = PATIENCE_MS } = {}) {
+      const until = performance.now() + patienceMs;
       for (;;) {
         const found = lines.slice(from).filter(isIt)[nth - 1];
         if (found) return found;
@@ -48,11 +51,17 @@ export function startServer(dir, { standby = false } = {}) {
       }
     },
     heardSoFar: () => lines.length,
+    since: (from) => lines.slice(from),
     ready() {
       return this.line(({ did }) => did === 'ready');
     },
     async kill() {
       child.kill('SIGKILL');
+      await exited;
+    },
+    /** As it ends when it is asked to. */
+    async end() {
+      child.kill('SIGTERM');
       await exited;
     },
   };

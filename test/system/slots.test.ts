@@ -64,7 +64,7 @@ test('stop, pause and decide work at once on a session that is queued, and give 
   const [paused, stopped, last] = [await h.start('paused'), await h.start('stopped'), await h.start('last')];
   for (const id of [paused, stopped, last])
     await h.until(async () => (await events(h, id, 'session.queued')).length === 1, 'a place in the queue');
-  expect(await h.done(h.api.stop(stopped))).toEqual({ status: 'stopped', unknown: [] });
+  expect(await h.done(h.api.stop(stopped))).toMatchObject({ status: 'stopped', unknown: [] });
   expect(await h.done(h.api.pause(paused))).toBe('paused');
   expect((await h.done(h.api.inspect(last))).place).toBe(1);
   await h.done(h.api.resume(paused));
