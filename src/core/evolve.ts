@@ -41,7 +41,10 @@ export const initialState: State = {
     startedAt: 0,
   },
   budget: { limits: NO_BUDGETS, spent: NOTHING_SPENT, exhausted: null },
-  lifetime: { status: 'open', stoppingAt: null, quarantine: null, epoch: 0, acquiredAt: 0, crashes: 0 },
+  lifetime: {
+    ...{ status: 'open', stoppingAt: null, stoppedBy: null, quarantine: null },
+    ...{ epoch: 0, acquiredAt: 0, crashes: 0 },
+  },
   fork: null,
   inbox: { unread: [], receipts: {} },
   turn: null,

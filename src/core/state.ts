@@ -94,6 +94,8 @@ export interface BudgetState {
 export interface Lifetime {
   readonly status: 'open' | 'paused' | 'stopping' | 'stopped';
   readonly stoppingAt: number | null;
+  /** Who asked for the stop that stands: a person, or the session whose child this is. */
+  readonly stoppedBy: string | null;
   /** Why nothing runs until a person resumes; null otherwise. */
   readonly quarantine: string | null;
   readonly epoch: number;

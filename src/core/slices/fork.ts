@@ -28,7 +28,7 @@ export function forked(s: State, e: EventOf<'session.forked'>): State {
     ...ended,
     contract: { ...ended.contract, title, startedAt: e.at },
     lifetime: {
-      ...{ status: 'open', stoppingAt: null, quarantine: null },
+      ...{ status: 'open', stoppingAt: null, stoppedBy: null, quarantine: null },
       ...{ epoch: 0, acquiredAt: e.at, crashes: 0 },
     },
     fork: { from, head, seq: e.seq, lineage, cells: ended.counters.cell },
@@ -117,6 +117,10 @@ function account(s: State, e: EventOf<'session.forked'>): string {
       openDecisions(s).map(({ id }) => id),
     ),
     listed('timers', timerIds),
+    listed(
+      'children',
+      s.family.children.map(({ id }) => id),
+    ),
     listed('cells', cells),
     listed(
       'messages not read',
