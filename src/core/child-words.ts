@@ -24,10 +24,10 @@ export const quoted = (text: string): string =>
 
 /** `seq`: the event of the reader's own log that holds it. */
 export function toldByChild(child: Named, result: ChildResult, seq: number): string {
-  const { end, text, claims, partial } = result;
+  const { turn, end, text, claims, partial } = result;
   const isCut = text.length > QUOTED_CHARS;
   return [
-    `${named(child)} ${ENDS[end]}:`,
+    `${named(child)} ${ENDS[end]}${turn > 1 ? ` in its turn ${turn}` : ''}:`,
     quoted(clip(text, QUOTED_CHARS)),
     ...(isCut ? [`(cut here; recall #${seq} shows all of it)`] : []),
     ...(partial.length === 0 ? [] : [`Parts of its own were cut off: ${partial.map(title).join(', ')}.`]),

@@ -126,16 +126,15 @@ export const spentInTree = (s: State): Spent =>
 
 export const isAtWork = ({ asked }: Child): boolean => asked.length > 0;
 
-/** A child's effect that nobody knows the outcome of, and that this one would repeat. */
-export const unknownBelow = (s: State, effect: Effect): ChildUnknown | undefined =>
-  s.family.children
-    .flatMap(({ standing: of }) => of?.unknown ?? [])
-    .find(
-      ({ tool, target, identity }) =>
-        tool === effect.tool &&
-        target === effect.target &&
-        (identity === effect.identity || identity === null || effect.identity === null),
-    );
+/** The child that has an effect, or has one below it, of which nobody knows the outcome and that this one would repeat. */
+export function childInTheWay({ family }: State, effect: Effect): Child | undefined {
+  if (!writes(effect.capability)) return undefined;
+  const isLike = ({ tool, target, identity }: ChildUnknown): boolean =>
+    tool === effect.tool &&
+    target === effect.target &&
+    (identity === effect.identity || identity === null || effect.identity === null);
+  return family.children.find(({ standing: of }) => of?.unknown.some(isLike));
+}
 
 /** Children whose last instruction, given in this turn, was cut off. */
 export const cutOff = (s: State): readonly Child[] =>
@@ -190,7 +189,8 @@ export function spentOnChildren(s: State): {
   let [session, turn, known] = [NOTHING_SPENT, NOTHING_SPENT, NOTHING_SPENT];
   for (const child of s.family.children) {
     const spent = child.standing?.spent ?? NOTHING_SPENT;
-    const counted = isAtWork(child) ? atMost(spent, child.share) : spent;
+    // What a lost call has cost stands in the owner's ledger alone, within the share.
+    const counted = isAtWork(child) || spent.lost > 0 ? atMost(spent, child.share) : spent;
     known = plus(known, spent);
     session = plus(session, counted);
     if (child.turn === s.turn?.number) turn = plus(turn, minus(counted, child.spentBefore));
@@ -215,6 +215,12 @@ export function shareOf(s: State): Budget {
   });
   return Object.fromEntries(shares);
 }
+
+/** What a child may have spent in the end: a share on top of what it has spent already. */
+export const reaching = (spent: Spent = NOTHING_SPENT, share: Budget): Budget =>
+  Object.fromEntries(
+    WHATS.flatMap((what) => (share[what] === undefined ? [] : [[what, spent[what] + share[what]]])),
+  );
 
 const atMost = (spent: Spent, share: Budget): Spent => {
   const reserved = WHATS.map((what) => [what, Math.max(spent[what], share[what] ?? 0)] as const);

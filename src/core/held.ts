@@ -1,12 +1,12 @@
 /** What waits since nobody knows whether the like of it has happened. Pure; part of `next`. */
 
 import { writes } from './capability.ts';
-import { unknownBelow } from './family.ts';
+import { childInTheWay } from './family.ts';
 import { type Effect, isUnknown, type State } from './state.ts';
 
 /** Behind an unknown effect of this session, or of one below it. */
 export const isHeld = (s: State, effect: Effect): boolean =>
-  heldBy(s, effect) !== undefined || (writes(effect.capability) && unknownBelow(s, effect) !== undefined);
+  heldBy(s, effect) !== undefined || childInTheWay(s, effect) !== undefined;
 
 /** The unknown effect that this one has to wait for: same tool, same target, and not provably about another thing. */
 export function heldBy(s: State, effect: Effect): Effect | undefined {

@@ -1,6 +1,6 @@
 /** The phase of a session, in the one set of words. Pure. */
 
-import type { Child } from './family.ts';
+import { type Child, childInTheWay } from './family.ts';
 import { type PortCall, work } from './next.ts';
 import { needsSlot } from './slot.ts';
 import { openDecisions, pendingTimers, type State } from './state.ts';
@@ -42,13 +42,15 @@ export function rests(s: State, standing: Phase = phase(s)): boolean {
   return pendingTimers(s).length === 0 && awaited.length > 0 && awaited.every(isAsking);
 }
 
-/** Those that calls of the open turn wait for. */
-export function awaitedChildren({ turn, family }: State): readonly Child[] {
-  const calls = turn?.step.phase === 'acting' ? turn.step.calls : [];
+/** Those that calls of the open turn wait for, or behind whose unknown effects its own are held. */
+export function awaitedChildren(s: State): readonly Child[] {
+  const calls = s.turn?.step.phase === 'acting' ? s.turn.step.calls : [];
   const ids = calls.flatMap((call) =>
     call.state === 'running' && call.on.kind === 'child' ? [call.on.child] : [],
   );
-  return family.children.filter(({ id }) => ids.includes(id));
+  const held = s.effects.open.filter(({ status }) => status === 'intended');
+  const inTheWay = held.map((effect) => childInTheWay(s, effect));
+  return s.family.children.filter((child) => ids.includes(child.id) || inTheWay.includes(child));
 }
 
 /** An effect has left whose outcome is still looked for, by us and not by a person. */

@@ -99,6 +99,8 @@ export interface Lifetime {
   /** Since when it is queued, and at which place it was then; null while it is not. */
   readonly queued: { readonly at: number; readonly place: number } | null;
   readonly stoppingAt: number | null;
+  /** Who asked for the stop that stands: a person, or the session whose child this is. */
+  readonly stoppedBy: string | null;
   /** Why nothing runs until a person resumes; null otherwise. */
   readonly quarantine: string | null;
   readonly epoch: number;

@@ -2,8 +2,9 @@
 
 import { unreachable } from '../lib/assert.ts';
 import type { Awaited, EventBody } from './event.ts';
+import { childInTheWay } from './family.ts';
 import { heldBy } from './held.ts';
-import type { CellId, EffectId } from './ids.ts';
+import type { CellId, EffectId, SessionId } from './ids.ts';
 import type { Message } from './message.ts';
 import { type Decision, openDecisions, type Running, type State, type Step } from './state.ts';
 
@@ -34,7 +35,7 @@ function awaited(s: State, on: Running, isUrgent: boolean): Awaited | undefined 
     case 'decision':
       return isUrgent ? on.decision : undefined;
     case 'effect':
-      return isUrgent ? waitsFor(s, on.effect)?.id : undefined;
+      return isUrgent ? (waitsFor(s, on.effect)?.id ?? heldBehind(s, on.effect)) : undefined;
     case 'cell':
       return isUrgent && s.heap.cell?.committed ? cellWaitsFor(s, on.cell) : undefined;
     default:
@@ -61,6 +62,12 @@ function waitsFor(s: State, id: EffectId): Decision | undefined {
   const effect = s.effects.open.find((open) => open.id === id);
   const holder = effect?.status === 'intended' ? heldBy(s, effect) : undefined;
   return about(id) ?? (holder && about(holder.id));
+}
+
+/** The child behind whose unknown effect it is held. */
+function heldBehind(s: State, id: EffectId): SessionId | undefined {
+  const effect = s.effects.open.find((open) => open.id === id);
+  return effect?.status === 'intended' ? childInTheWay(s, effect)?.id : undefined;
 }
 
 export const forThisTurn = (s: State): readonly Message[] =>

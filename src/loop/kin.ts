@@ -7,12 +7,11 @@
  */
 
 import type { Budget } from '../core/budget.ts';
-import { WHATS } from '../core/budget.ts';
 import * as decide from '../core/decide.ts';
 import { OutlastError } from '../core/error.ts';
 import type { EventBody } from '../core/event.ts';
 import { initialState } from '../core/evolve.ts';
-import { isAtWork, standing } from '../core/family.ts';
+import { isAtWork, reaching, standing } from '../core/family.ts';
 import type { Parent, Wanted } from '../core/family-event.ts';
 import { type EffectId, type SessionId, sessionId } from '../core/ids.ts';
 import { phase } from '../core/phase.ts';
@@ -52,8 +51,9 @@ export function kinOf(s: State, effect: EffectId, by: KinContext): Kin {
   return {
     spawn: (request) => spawn(s, effect, request, by),
     instruct: (id, message, share) => {
-      const { id: child, relayed } = childCalled(id);
-      return instruct(child, { message, share, reopens: relayed === 'stopped' }, keyOf(effect, by), by);
+      const { id: child, standing: known } = childCalled(id);
+      const limit = reaching(known?.spent, share);
+      return instruct(child, message, limit, keyOf(effect, by), by);
     },
     async stop(id) {
       const child = childCalled(id);
@@ -148,25 +148,24 @@ async function asFork(
   return commit;
 }
 
-/** Tells a child something; one that was stopped by its parent goes on. */
+/** Tells a child something; one that was stopped by its parent goes on, and one that rests on a budget tries again. */
 async function instruct(
   child: SessionId,
-  {
-    message,
-    share,
-    reopens,
-  }: { readonly message: string; readonly share: Budget; readonly reopens: boolean },
+  message: string,
+  limit: Budget,
   key: string,
   by: KinContext,
 ): Promise<Ordered> {
   await tell(
     child,
     (c) => {
-      const opened = reopens && c.lifetime.status === 'stopped' ? decide.reopen(c, by.session) : [];
+      if (Object.hasOwn(c.inbox.receipts, key)) return [];
+      refuseHeld(c, child, by.session);
+      const opened = c.lifetime.status === 'stopped' ? decide.reopen(c, by.session) : [];
       const open = opened.length === 0 ? c : stamp(c, opened, c.at).state;
+      const raised = decide.setBudget(open, { session: limit }, by.session);
       const sent = decide.send(open, message, { key, when: 'next' });
-      if ('repeated' in sent) return [];
-      return [...opened, ...raised(open, share, by.session), ...sent.events];
+      return 'repeated' in sent ? [] : [...opened, ...raised, ...sent.events];
     },
     by,
   );
@@ -175,12 +174,26 @@ async function instruct(
   return { child, message: receipt.message, rule: receipt.rule };
 }
 
-/** What it may spend on this as well, on top of what it has spent. */
-function raised(c: State, share: Budget, by: string): readonly EventBody[] {
-  const limits = WHATS.flatMap((what) =>
-    share[what] === undefined ? [] : [[what, c.budget.spent[what] + share[what]] as const],
-  );
-  return limits.length === 0 ? [] : decide.setBudget(c, { session: Object.fromEntries(limits) }, by);
+/** What a person has ended or has to look at is not gone on with behind their back. */
+function refuseHeld(
+  { lifetime: { status, stoppedBy, quarantine } }: State,
+  child: SessionId,
+  by: SessionId,
+): void {
+  const isStopped = status === 'stopped' || status === 'stopping';
+  if (isStopped && stoppedBy !== by) {
+    throw new OutlastError('session.stopped', `${child} was stopped by ${stoppedBy}, and not by you.`, {
+      next: 'Go on without it; only whoever stopped it opens it again',
+    });
+  }
+  if (status === 'stopping') {
+    throw new OutlastError('session.not_stopped', `${child} is still stopping.`, { next: 'Try again later' });
+  }
+  if (quarantine !== null) {
+    throw new OutlastError('session.quarantined', `${child} was taken out of the way: ${quarantine}`, {
+      next: 'Go on without it until a person has looked at it',
+    });
+  }
 }
 
 // ── details ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -8,10 +8,10 @@
  */
 
 import { isRecord } from '../../lib/json.ts';
-import { NOTHING_SPENT, type Spent, WHATS } from '../budget.ts';
+import { NOTHING_SPENT } from '../budget.ts';
 import { toldByChild, toldOfQuestions } from '../child-words.ts';
 import type { Event, EventOf, ForeignEvent } from '../event.ts';
-import { type Child, cutOff, type Family, isAtWork, type Told } from '../family.ts';
+import { type Child, cutOff, type Family, isAtWork, reaching, type Told } from '../family.ts';
 import type { ChildResult, ResultEnd, Standing } from '../family-event.ts';
 import type { CallId, EffectId, MessageId } from '../ids.ts';
 import type { CallResult } from '../message.ts';
@@ -49,7 +49,7 @@ export function instructed(s: State, e: EventOf<'child.instructed'>): State {
               relayed: 'open' as const,
               since: isAtWork(child) ? child.since : e.at,
             },
-            share: more(child.standing?.spent, shareIn(findEffect(s, e.effect)?.args)),
+            share: reaching(child.standing?.spent, shareIn(findEffect(s, e.effect)?.args)),
           }
         : child,
     ),
@@ -249,12 +249,6 @@ const isNewResult = ({ last }: Child, result: ChildResult | null): result is Chi
 
 const isNewer = ({ standing: before }: Child, standing: Standing): boolean =>
   before === null || standing.asOf > before.asOf;
-
-/** What it may have spent in the end: on top of what it has spent already. */
-const more = (spent: Spent = NOTHING_SPENT, share: Child['share']): Child['share'] =>
-  Object.fromEntries(
-    WHATS.flatMap((what) => (share[what] === undefined ? [] : [[what, spent[what] + share[what]]])),
-  );
 
 function shareIn(args: unknown): Child['share'] {
   const share = (args as { share?: Child['share'] } | undefined)?.share;

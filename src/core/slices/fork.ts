@@ -11,7 +11,7 @@
 import { oneLine } from '../../lib/text.ts';
 import { NOTHING_SPENT } from '../budget.ts';
 import type { Event, EventOf, ForeignEvent, Stamp } from '../event.ts';
-import { isAtWork, NO_FAMILY } from '../family.ts';
+import { NO_FAMILY } from '../family.ts';
 import type { CellId } from '../ids.ts';
 import type { Delivery, Effect, Pending, State } from '../state.ts';
 import { openDecisions, pendingTimers } from '../state.ts';
@@ -30,7 +30,7 @@ export function forked(s: State, e: EventOf<'session.forked'>): State {
     ...ended,
     contract: { ...ended.contract, title, startedAt: e.at },
     lifetime: {
-      ...{ status: 'open', queued: null, stoppingAt: null, quarantine: null },
+      ...{ status: 'open', queued: null, stoppingAt: null, stoppedBy: null, quarantine: null },
       ...{ epoch: 0, acquiredAt: e.at, crashes: 0 },
     },
     residence: NEW_RESIDENCE,
@@ -122,7 +122,7 @@ function account(s: State, e: EventOf<'session.forked'>): string {
     listed('timers', timerIds),
     listed(
       'children',
-      family.children.filter(isAtWork).map(({ id }) => id),
+      family.children.map(({ id }) => id),
     ),
     listed('cells', cells),
     listed(

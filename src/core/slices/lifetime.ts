@@ -72,7 +72,10 @@ export function stopping(s: State, e: EventOf<'session.stopping'>): State {
     timers: [],
     // Whoever opens it again has not asked for a summary.
     context: { ...silent.context, compacting: null },
-    lifetime: { ...silent.lifetime, status: 'stopping', queued: null, stoppingAt: e.at },
+    lifetime: {
+      ...silent.lifetime,
+      ...{ status: 'stopping', queued: null, stoppingAt: e.at, stoppedBy: e.by },
+    },
   };
 }
 
@@ -88,7 +91,10 @@ export function stopped(s: State, _e: EventOf<'session.stopped'>): State {
 export function reopened(s: State): State {
   return {
     ...s,
-    lifetime: { ...s.lifetime, status: 'open', stoppingAt: null, quarantine: null, crashes: 0 },
+    lifetime: {
+      ...{ ...s.lifetime, status: 'open', stoppingAt: null, stoppedBy: null },
+      ...{ quarantine: null, crashes: 0 },
+    },
   };
 }
 

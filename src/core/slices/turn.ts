@@ -156,6 +156,8 @@ function waiting(s: State, on: Running, awaited: string): string {
   const isHeld = s.effects.open.some(
     (effect) => on.kind === 'effect' && effect.id === on.effect && effect.status === 'intended',
   );
+  if (isHeld && awaited.startsWith('ses_'))
+    return `It is not sent: it waits until it is known what became of the like of it that ${awaited} sent. Do not do it by other means.`;
   return isHeld
     ? `It is not sent: it waits until a person has made decision ${awaited}. Do not do it by other means.`
     : `Its outcome is unknown. A person is asked (decision ${awaited}); do not do it again by other means.`;
