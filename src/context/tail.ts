@@ -1,16 +1,18 @@
 /** The tail of the context: the present, rendered from its slices. Volatile, so it stands last. */
 
+import { isConversation } from '../core/conversation.ts';
 import { type Decision, openDecisions, type State, unknownEffects } from '../core/state.ts';
 import { oneLine } from '../lib/text.ts';
 import { driftInWords } from '../projections/files.ts';
 import { report } from '../projections/report.ts';
+import { tasksInView } from './tasks.ts';
 
 export function present(s: State): string {
   const lines = [
     `time: ${new Date(stepTime(s)).toISOString()}`,
     ...lossOf(s),
     ...instructions(s),
-    ...liveObjects(s),
+    ...(isConversation(s) ? tasksInView(s) : liveObjects(s)),
     ...pythonObjects(s),
     ...files(s),
     ...unknowns(s),

@@ -11,69 +11,29 @@ import type { Json } from '../lib/json.ts';
 import type { Budget, Budgets, Cost, Exhaustion } from './budget.ts';
 import type { Capability, Evidence, Finding, Outcome } from './capability.ts';
 import type { Claim } from './claims.ts';
+import {
+  CONVERSATION_AUTHORITY,
+  type ConversationEvent,
+  type Profile,
+  type Relayed,
+} from './conversation-event.ts';
 import type { FamilyEvent, FamilyUse, Parent } from './family-event.ts';
 import type { FileRef } from './file.ts';
-import type {
-  BlobRef,
-  CallId,
-  CellId,
-  DecisionId,
-  EffectId,
-  MessageId,
-  Owner,
-  SessionId,
-  TimerId,
-} from './ids.ts';
+import type { AbortReason, CellEnd, HeapImage, LiveObject, Lost, Rung } from './heap-event.ts';
+import type { CallId, CellId, DecisionId, EffectId, MessageId, Owner, SessionId, TimerId } from './ids.ts';
 import type { KernelEvent } from './kernel-event.ts';
 import type { Limits } from './limits.ts';
 import type { Finish, Part, Usage, When } from './message.ts';
 import type { Ruling } from './policy.ts';
 import type { FilesUse, WorkspaceEvent } from './workspace-event.ts';
 
+export type * from './heap-event.ts';
 export { DEFAULT_LIMITS, type Limits } from './limits.ts';
 
 /** Where an effect was asked for: directly by the model, or by code in a cell. */
 export type Origin =
   | { readonly by: 'call'; readonly call: CallId }
   | { readonly by: 'cell'; readonly cell: CellId; readonly guestCall: number };
-
-/** A name that lives in the sandbox's heap between cells. */
-export interface LiveObject {
-  readonly name: string;
-  /** Constructor or primitive type. */
-  readonly type: string;
-  /** Elements, entries, members or characters; null where size has no meaning. */
-  readonly size: number | null;
-}
-
-/** A committed state of the heap: what to load to have it back. */
-export interface HeapImage {
-  /** `base` stands alone; `delta` is the XOR against the image before. */
-  readonly form: 'base' | 'delta';
-  readonly blob: BlobRef;
-  /** Bytes stored. */
-  readonly bytes: number;
-  /** SHA-256 of the engine build that alone can read this image. */
-  readonly engine: string;
-  /** Digest over all pages of the heap: two heaps are equal when their digests are. */
-  readonly digest: string;
-}
-
-/** How far down the ladder a restore had to go. */
-export type Rung = 'attached' | 'exact' | 'replayed' | 'fresh';
-
-export interface Lost {
-  readonly name: string;
-  readonly type: string;
-  readonly cell: CellId;
-  readonly why: string;
-}
-
-export type CellEnd =
-  | { readonly status: 'done'; readonly value: string }
-  | { readonly status: 'failed'; readonly error: string };
-
-export type AbortReason = 'time' | 'memory' | 'output' | 'poisoned' | 'lost' | 'interrupted' | 'stuck';
 
 /** What a suspended call or cell waits for. */
 export type Awaited = DecisionId | TimerId | SessionId;
@@ -115,6 +75,8 @@ export type EventBody =
       readonly budget: Budgets;
       /** Only there for a child. */
       readonly parent?: Parent;
+      /** What it is, where it is no task. */
+      readonly profile?: Profile;
     }
   | { readonly kind: 'session.paused'; readonly by: string }
   | { readonly kind: 'session.resumed'; readonly by: string }
@@ -215,6 +177,8 @@ export type EventBody =
       readonly claims: readonly Claim[];
       /** Titles of children that were cut off in this turn; not there when none was. */
       readonly partial?: readonly string[];
+      /** Of a conversation: tasks whose words these are, and the results that they stand in. */
+      readonly relayed?: readonly Relayed[];
     }
   | {
       readonly kind: 'turn.failed';
@@ -354,6 +318,7 @@ export type EventBody =
   | WorkspaceEvent
   | KernelEvent
   | FamilyEvent
+  | ConversationEvent
   // ── decisions, timers ────────────────────────────────────────────────────────────────────────────────────
   | {
       readonly kind: 'decision.requested';
@@ -468,6 +433,7 @@ export const AUTHORITY = {
   'child.relayed': 'fact',
   'descendant.counted': 'input',
   'parent.told': 'fact',
+  ...CONVERSATION_AUTHORITY,
   'kernel.noticed': 'fact',
   'kernel.released': 'choice',
   'decision.requested': 'choice',

@@ -11,6 +11,8 @@ import type { Failing } from './breaker.ts';
 import type { Budgets, Exhaustion, Spent } from './budget.ts';
 import type { Capability, Evidence, Outcome } from './capability.ts';
 import type { Context, TurnEnd } from './context.ts';
+import type { Conversation } from './conversation.ts';
+import type { Profile } from './conversation-event.ts';
 import type { DecisionAnswer, DecisionSubject, HeapImage, Limits, Origin } from './event.ts';
 import type { Family } from './family.ts';
 import type { FamilyUse } from './family-event.ts';
@@ -58,6 +60,7 @@ export interface State {
   readonly workspace: Files;
   readonly kernel: Kernel;
   readonly family: Family;
+  readonly conversation: Conversation;
   readonly decisions: readonly Decision[];
   /** The event that last told a person what stands outside: a response, or a failure. What is settled later is news. */
   readonly toldSeq: number;
@@ -74,6 +77,8 @@ export interface State {
 export interface Contract {
   readonly owner: Owner;
   readonly persist: boolean;
+  /** Not there for a task. */
+  readonly profile?: Profile;
   readonly objective: string;
   readonly title: string;
   readonly model: string;

@@ -1,11 +1,16 @@
 /** The index row of a session, which the store keeps beside its log: what a list, the sweeper and the inbox look at. Pure. */
 
+import type { Spent } from '../core/budget.ts';
+import type { Profile } from '../core/conversation-event.ts';
+import { spentInTree } from '../core/family.ts';
 import type { Owner, SessionId } from '../core/ids.ts';
 import { next } from '../core/next.ts';
 import { type Phase, phase } from '../core/phase.ts';
 import { openDecisions, type State, unknownEffects } from '../core/state.ts';
+import { given } from '../lib/given.ts';
 import { oneLine } from '../lib/text.ts';
 import { awaiting } from './awaiting.ts';
+import { waitsFor } from './waits.ts';
 
 /** Whether some worker may hold live objects of it in memory. A separate axis: every phase can be parked. */
 export type Residency = 'resident' | 'parked';
@@ -31,6 +36,12 @@ export interface Summary {
   readonly awaiting?: number;
   readonly unknownEffects: number;
   readonly turn: number;
+  /** Only there for what is no task. */
+  readonly profile?: Profile;
+  /** What it waits for, in words. Not there in older rows, and of what waits for nothing. */
+  readonly waitsFor?: string;
+  /** By it and its children, as far as its log knows. Not there in older rows. */
+  readonly spent?: Spent;
   /** Only there for a fork. */
   readonly forkedFrom?: SessionId;
 }
@@ -52,6 +63,8 @@ export function summarize(s: State, now: number): Summary {
     awaiting: awaiting(s).length,
     unknownEffects: unknownEffects(s).length,
     turn: s.turns,
+    ...given({ profile: s.contract.profile, waitsFor: waitsFor(s, standing) ?? undefined }),
+    spent: spentInTree(s),
     ...(s.fork ? { forkedFrom: s.fork.from } : {}),
   };
 }

@@ -34,6 +34,7 @@ import { PARK_AFTER_MS } from '../core/upkeep.ts';
 import type { Drive, Driver } from '../driver/port.ts';
 import { assert } from '../lib/assert.ts';
 import { drive } from '../loop/actor.ts';
+import { type Asked, ask } from '../loop/ask.ts';
 import { sealFile } from '../loop/files.ts';
 import { type Forked, type ForkRequest, fork, noSuchEvent } from '../loop/fork.ts';
 import { Heaps } from '../loop/heaps.ts';
@@ -50,7 +51,7 @@ import { type Report, report } from '../projections/report.ts';
 import { summarize } from '../projections/summary.ts';
 import type { Blob, OwnerBudget, Row } from '../store/port.ts';
 import { type Approver, approving } from './approver.ts';
-import { type Asked, ask } from './ask.ts';
+import { begin, type ConverseOptions, findConversation } from './converse.ts';
 import { type FileCalls, fileCalls } from './files.ts';
 import { follow, type Whisper } from './follow.ts';
 import { type Inbox, type InboxItem, inbox, watchInbox } from './inbox.ts';
@@ -94,6 +95,10 @@ export interface SendOptions {
 export interface Sessions extends FileCalls {
   start(request: StartRequest): Promise<Started>;
   send(session: string, message: string, options?: SendOptions): Promise<Receipt>;
+  /** Says something to the owner's conversation, which starts with the first word. */
+  converse(message: string, options?: ConverseOptions): Promise<Started>;
+  /** The conversation of this name, if it has begun. */
+  conversation(name?: string): Promise<SessionId | null>;
   /** A question about the work, answered by its model; the session does not notice. */
   ask(session: string, question: string, options?: { signal?: AbortSignal }): Promise<Asked>;
   /** With `at`, as it stood once that event was in its log. */
@@ -284,7 +289,7 @@ function sessions(
     input: async (id, command, blobs) => phase((await input(id, command, blobs)).state),
   });
 
-  return {
+  const calls: Sessions = {
     ...ofFiles.calls,
 
     async start(request) {
@@ -355,6 +360,21 @@ function sessions(
       assert(receipt !== null, `a message was accepted with ${events.length} events`);
       return receipt;
     },
+
+    async converse(message, options = {}) {
+      const { name, key = null } = options;
+      const stands = await findConversation(owner, ports, name);
+      const begun = stands === null ? await begin(owner, message, options, limits, ports) : null;
+      if (begun !== null) {
+        driver.wake(begun.session);
+        return { session: begun.session, ...begun.receipt };
+      }
+      const session = stands ?? (await findConversation(owner, ports, name));
+      assert(session !== null, 'what was begun by somebody else stands');
+      return { session, ...(await calls.send(session, message, { key })) };
+    },
+
+    conversation: (name) => findConversation(owner, ports, name),
 
     async ask(id, question, { signal } = {}) {
       const session = await own(id);
@@ -448,6 +468,7 @@ function sessions(
 
     rest,
   };
+  return calls;
 }
 
 async function latest(session: SessionId, ports: Ports, known: Context['states']): Promise<State> {

@@ -9,7 +9,15 @@ import { events, given, instructions, responses, results, sandbox } from './kit.
 const BOB = 'bob' as Owner;
 const UNKNOWN = 'ses_00000000000000000000';
 
-type NoId = 'start' | 'list' | 'inbox' | 'watchInbox' | 'ownerBudget' | 'setOwnerBudget';
+type NoId =
+  | 'start'
+  | 'converse'
+  | 'conversation'
+  | 'list'
+  | 'inbox'
+  | 'watchInbox'
+  | 'ownerBudget'
+  | 'setOwnerBudget';
 
 /** Every operation that takes a session's id; a new one has to be added here before this compiles. */
 const OPERATIONS: Record<Exclude<keyof Sessions, NoId>, (of: Sessions, id: string) => unknown> = {

@@ -17,7 +17,7 @@ import type { Verdict } from '../policy.ts';
 import { type Effect, findEffect, type Gate, type State } from '../state.ts';
 import { charged } from './budget.ts';
 import { mootDecisions } from './decision.ts';
-import { arriving, isOrder } from './family.ts';
+import { arriving, isOrder, stoppedByHand } from './family.ts';
 import { answerGuest } from './heap.ts';
 import { reportToSelf } from './inbox.ts';
 import { progressed } from './lifetime.ts';
@@ -306,9 +306,15 @@ export function isAwaited(s: State, { id, origin }: Effect): boolean {
 }
 
 function answer(s: State, effect: Effect, e: Stamp): State {
-  const { origin } = effect;
   // That its child stands is no answer yet: that is what comes of it.
   if (isOrder(effect) && effect.status === 'done') return arriving(s, effect.id);
+  if (effect.family === 'stops' && effect.status === 'done')
+    return answered(stoppedByHand(s, effect), effect, e);
+  return answered(s, effect, e);
+}
+
+function answered(s: State, effect: Effect, e: Stamp): State {
+  const { origin } = effect;
   if (origin.by === 'cell') {
     // Its cell is gone: of a write the model must hear, a read is of no use to anybody.
     if (isAwaited(s, effect) || !writes(effect.capability)) return answerGuest(s, effect, e);
