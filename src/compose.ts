@@ -10,6 +10,7 @@
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { conversationOffer } from './conversation/conversation.ts';
 import { OutlastError } from './core/error.ts';
 import { parseOwner, type SessionId } from './core/ids.ts';
 import type { Limits } from './core/limits.ts';
@@ -102,6 +103,11 @@ export interface OutlastOptions {
   readonly slots?: number;
   /** More for the system prompt, after the list of granted services. */
   readonly briefing?: string;
+  /**
+   * The rules of conversations, whole, in place of those that come with the package. By default `conversation.md` in the
+   * data folder, if there is one.
+   */
+  readonly conversation?: { readonly prompt: string };
   readonly owner?: string;
   readonly report?: (line: string, cause?: unknown) => void;
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -151,6 +157,7 @@ export async function createOutlast(
       ...(processes ? [shellTool(processes), jobsTool(processes), ...kernelOf(processes)] : []),
       ...tools,
     ]),
+    conversation: conversationOffer({ prompt: promptIn(options, dataDir), limits: options.limits }),
     policy,
     clock,
     entropy: systemEntropy,
@@ -247,6 +254,12 @@ function policyIn(given: OutlastOptions['policy'], dataDir: string | undefined):
     const why = cause instanceof Error ? cause.message : 'it cannot be read';
     throw new OutlastError('policy.invalid', `${path}: ${why}`, { next: 'correct the file', cause });
   }
+}
+
+function promptIn({ conversation }: OutlastOptions, dataDir: string | undefined): string | undefined {
+  if (conversation !== undefined || dataDir === undefined) return conversation?.prompt;
+  const path = join(dataDir, 'conversation.md');
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 }
 
 /** Two ways to the granted services: from code, and without. */

@@ -26,12 +26,14 @@ export interface Surroundings {
   readonly tools: readonly ToolSpec[];
   /** What the host tells about the services that are granted; stable for the life of the session. */
   readonly briefing: string;
+  /** The whole of the rules, where they are not those of a task. */
+  readonly system?: string;
 }
 
 export function buildRequest(s: State, around: Surroundings): View {
   const { messages, filesFrom } = past(s);
   return {
-    system: systemPrompt(around.briefing),
+    system: around.system ?? systemPrompt(around.briefing),
     tools: around.tools,
     // Not spread: of a long transcript that is a hundred times slower.
     messages: messages.concat({ role: 'user', text: present(s) }),

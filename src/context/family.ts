@@ -28,7 +28,7 @@ function shown(child: Child): readonly string[] {
   const { standing, since } = child;
   const spent = standing === null ? '' : `; spent so far: ${spentInWords(standing.spent)}`;
   return [
-    `${named(child)}: ${doing(child)} since ${new Date(since).toISOString()}${spent}`,
+    `${named({ ...child, noun: 'Child' })}: ${doing(child)} since ${new Date(since).toISOString()}${spent}`,
     ...(standing?.questions ?? []).map(asked),
     ...(standing?.unknown ?? []).map(unclear),
   ];

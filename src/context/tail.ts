@@ -1,22 +1,24 @@
 /** The tail of the context: the present, rendered from its slices. Volatile, so it stands last. */
 
+import { isConversation } from '../core/conversation.ts';
 import { type Decision, openDecisions, type State, unknownEffects } from '../core/state.ts';
 import { oneLine } from '../lib/text.ts';
 import { driftInWords } from '../projections/files.ts';
 import { report } from '../projections/report.ts';
 import { family } from './family.ts';
+import { tasksInView } from './tasks.ts';
 
 export function present(s: State): string {
   const lines = [
     `time: ${new Date(stepTime(s)).toISOString()}`,
     ...lossOf(s),
     ...instructions(s),
-    ...liveObjects(s),
+    ...(isConversation(s) ? tasksInView(s) : liveObjects(s)),
     ...pythonObjects(s),
     ...files(s),
     ...unknowns(s),
     ...openDecisions(s).map((d) => `open decision ${d.id}: a person is asked ${about(d)}${until(d)}`),
-    ...family(s),
+    ...(isConversation(s) ? [] : family(s)),
     ...s.timers.map((timer) => `timer ${timer.id}: until ${new Date(timer.due).toISOString()}`),
   ];
   return `[outlast] The present\n${lines.join('\n')}`;

@@ -9,6 +9,7 @@ import type { ChildQuestion, ChildResult, ResultEnd } from './family-event.ts';
 import type { SessionId } from './ids.ts';
 
 interface Named {
+  readonly noun: 'Child' | 'Task';
   readonly id: SessionId;
   readonly title: string;
 }
@@ -43,7 +44,7 @@ export function toldOfQuestions(child: Named, questions: readonly ChildQuestion[
   return `${named(child)} waits for a person:\n${asked.join('\n')}`;
 }
 
-export const named = ({ id, title: of }: Named): string => `Child ${id} (${title(of)})`;
+export const named = ({ noun, id, title: of }: Named): string => `${noun} ${id} (${title(of)})`;
 
 export const endInWords = ({ end }: Pick<ChildResult, 'end'>): string => ENDS[end];
 

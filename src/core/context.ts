@@ -2,7 +2,7 @@
 
 import type { SummaryLine } from './event.ts';
 
-export type TurnEnd = 'surfaced' | 'failed' | 'interrupted';
+export type TurnEnd = 'surfaced' | 'failed' | 'interrupted' | 'passed';
 
 export interface Context {
   /** What became of the items that have left the transcript; null while none has. */

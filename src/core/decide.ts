@@ -6,6 +6,7 @@
 import { given } from '../lib/given.ts';
 import { oneLine } from '../lib/text.ts';
 import { type BudgetChange, type Budgets, changed, NO_BUDGETS, WHATS } from './budget.ts';
+import type { Profile } from './conversation-event.ts';
 import { OutlastError } from './error.ts';
 import type { DecisionAnswer, EventBody, EventOf, Limits } from './event.ts';
 import { descendants, type Told } from './family.ts';
@@ -35,6 +36,8 @@ export interface Contract {
   readonly budget?: Budgets;
   /** Of a child. */
   readonly parent?: Parent;
+  /** Of what is no task. */
+  readonly profile?: Profile;
   /** Of the first message. */
   readonly key?: string | null;
 }

@@ -11,6 +11,12 @@ import type { Json } from '../lib/json.ts';
 import type { Budget, Budgets, Cost, Exhaustion } from './budget.ts';
 import type { Capability, Evidence, Finding, Outcome } from './capability.ts';
 import type { Claim } from './claims.ts';
+import {
+  CONVERSATION_AUTHORITY,
+  type ConversationEvent,
+  type Profile,
+  type Relayed,
+} from './conversation-event.ts';
 import type { FamilyEvent, FamilyUse, Parent } from './family-event.ts';
 import type { FileRef } from './file.ts';
 import type { HeapEvent } from './heap-event.ts';
@@ -70,6 +76,8 @@ export type EventBody =
       readonly budget: Budgets;
       /** Only there for a child. */
       readonly parent?: Parent;
+      /** What it is, where it is no task. */
+      readonly profile?: Profile;
     }
   | { readonly kind: 'session.paused'; readonly by: string }
   | { readonly kind: 'session.resumed'; readonly by: string }
@@ -183,6 +191,8 @@ export type EventBody =
       readonly claims: readonly Claim[];
       /** Titles of children that were cut off in this turn; not there when none was. */
       readonly partial?: readonly string[];
+      /** Of a conversation: tasks whose words these are, and the results that they stand in. */
+      readonly relayed?: readonly Relayed[];
     }
   | {
       readonly kind: 'turn.failed';
@@ -284,6 +294,7 @@ export type EventBody =
   | WorkspaceEvent
   | KernelEvent
   | FamilyEvent
+  | ConversationEvent
   // ── decisions, timers ────────────────────────────────────────────────────────────────────────────────────
   | {
       readonly kind: 'decision.requested';
@@ -401,6 +412,7 @@ export const AUTHORITY = {
   'child.relayed': 'fact',
   'descendant.counted': 'input',
   'parent.told': 'fact',
+  ...CONVERSATION_AUTHORITY,
   'kernel.noticed': 'fact',
   'kernel.released': 'choice',
   'decision.requested': 'choice',

@@ -5,12 +5,14 @@
  */
 
 import { NO_BUDGETS, NOTHING_SPENT } from './budget.ts';
+import { NO_CONVERSATION } from './conversation.ts';
 import type { Event, EventBody, EventKind, EventOf, ForeignEvent } from './event.ts';
 import { DEFAULT_LIMITS } from './event.ts';
 import { NO_FAMILY } from './family.ts';
 import { noCounters, type Owner } from './ids.ts';
 import * as budget from './slices/budget.ts';
 import * as context from './slices/context.ts';
+import * as conversation from './slices/conversation.ts';
 import * as decision from './slices/decision.ts';
 import * as effect from './slices/effect.ts';
 import * as family from './slices/family.ts';
@@ -82,6 +84,7 @@ export const initialState: State = {
   },
   kernel: kernel.NO_KERNEL,
   family: NO_FAMILY,
+  conversation: NO_CONVERSATION,
   decisions: [],
   toldSeq: 0,
   loss: null,
@@ -153,9 +156,9 @@ const TRANSITIONS: { readonly [Kind in EventKind]: (s: State, e: EventOf<Kind>) 
   'call.refused': turn.callRefused,
   'call.suspended': turn.callSuspended,
   'progress.noted': turn.progressNoted,
-  'response.surfaced': turn.surfaced,
-  'turn.failed': turn.failed,
-  'turn.interrupted': (s, e) => turn.interrupted(lifetime.admitted(s), e),
+  'response.surfaced': (s, e) => conversation.ended(turn.surfaced(s, e), e.relayed),
+  'turn.failed': (s, e) => conversation.ended(turn.failed(s, e)),
+  'turn.interrupted': (s, e) => conversation.ended(turn.interrupted(lifetime.admitted(s), e)),
   'compaction.started': context.started,
   'context.compacted': context.compacted,
   'compaction.failed': context.failed,
@@ -183,6 +186,9 @@ const TRANSITIONS: { readonly [Kind in EventKind]: (s: State, e: EventOf<Kind>) 
   'child.relayed': family.relayed,
   'descendant.counted': family.counted,
   'parent.told': family.parentTold,
+  'tasks.seen': conversation.seen,
+  'ending.chosen': conversation.endingChosen,
+  'turn.passed': conversation.passed,
   'kernel.noticed': kernel.noticed,
   'kernel.released': kernel.released,
   'decision.requested': decision.requested,

@@ -10,7 +10,7 @@ export interface Parent {
   readonly session: SessionId;
   /** The effect that spawned it: the child's id follows from it. */
   readonly effect: EffectId;
-  /** 1 for a child of a session that is nobody's. */
+  /** 1 for a child of a session that is nobody's; 0 for a task of a conversation, which is the top of its own tree. */
   readonly depth: number;
   /** The session at the top of the tree, which counts all below it. */
   readonly root: SessionId;

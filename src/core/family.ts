@@ -50,6 +50,8 @@ export interface Child {
   readonly spawnedAt: number;
   /** From when on it is at work, or rests. */
   readonly since: number;
+  /** Where it was taken in. */
+  readonly spawnedSeq: number;
   /** What it may spend before it rests; what is not there is not limited. */
   readonly share: Budget;
   /** Instructions without a result, and the calls that wait for one. */
@@ -157,7 +159,7 @@ export function refusal(
 ): { readonly code: string; readonly message: string } | null {
   if (use === 'stops') return null;
   const { childDepth, childrenTotal, childrenAtOnce } = s.contract.limits;
-  const { parent, children } = s.family;
+  const { children } = s.family;
   const ordered =
     s.effects.open.filter(({ family }) => family !== undefined).length + s.family.arriving.length;
   if (children.filter(isAtWork).length + ordered >= childrenAtOnce)
@@ -166,16 +168,21 @@ export function refusal(
       message: `${childrenAtOnce} children are at work, the most at the same time. Wait for one of them.`,
     };
   if (use === 'instructs') return null;
-  if ((parent?.depth ?? 0) >= childDepth)
+  if (depthOf(s) >= childDepth)
     return { code: 'children.depth', message: 'No children may come of this session. Do it yourself.' };
   // A session further down is counted, and may be refused, by its root.
-  if (parent === null && descendants(s) >= childrenTotal)
+  if (isTop(s) && descendants(s) >= childrenTotal)
     return {
       code: 'children.total',
       message: `All ${childrenTotal} sessions that may come of this one have been started. Do it yourself, or go on with one of them.`,
     };
   return null;
 }
+
+/** A session that is nobody's, and a task of a conversation: with it a tree begins, and it counts all below. */
+export const isTop = (s: State): boolean => depthOf(s) === 0;
+
+export const depthOf = ({ family }: State): number => family.parent?.depth ?? 0;
 
 // ── budgets ────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -13,6 +13,7 @@ import { tripped, trippedInWords } from './breaker.ts';
 import { areStopped, kin } from './children.ts';
 import { claims } from './claims.ts';
 import { compaction, isOverfull, isStuck } from './compaction.ts';
+import { chosenEnd, mayLetPass, mustLook } from './conversation.ts';
 import type { EventBody } from './event.ts';
 import { cutOff } from './family.ts';
 import type { Wanted } from './family-event.ts';
@@ -43,6 +44,8 @@ export type PortCall =
   /** Look at what lives in the kernel. */
   | { readonly do: 'attend' }
   | { readonly do: 'release' }
+  /** Look how the tasks of a conversation stand. */
+  | { readonly do: 'look'; readonly turn: number; readonly step: number }
   /** Tell the parent what came of an instruction (0: nothing new), and how this session stands. */
   | { readonly do: 'report'; readonly result: number; readonly standing: string }
   /** Pass on to the child of this effect how it is to be. */
@@ -331,6 +334,8 @@ function generating(
   if (isStuck(s)) return fail(s, number, 'context.full', FULL);
   if (isOverfull(s)) return REST;
   if (step.notBefore !== null && step.notBefore > now) return { ...REST, wakeAt: step.notBefore };
+  if (mustLook(s, number, step.number))
+    return { ...REST, calls: [{ do: 'look', turn: number, step: step.number }] };
   return {
     ...REST,
     calls: [{ do: 'generate', turn: number, step: step.number, attempt: step.attempt }],
@@ -349,6 +354,8 @@ function acting(s: State, number: number, step: Extract<Step, { phase: 'acting' 
   if (step.calls.every((call) => call.state === 'answered')) {
     const failing = s.turn && tripped(s.turn.failing, step.calls);
     if (failing) return fail(s, number, 'breaker.tripped', trippedInWords(failing));
+    const end = chosenEnd(s, number, step);
+    if (end) return choose(end);
     return startStep(s, number, step.number + 1, forThisTurn(s));
   }
   const asked = step.calls.filter((call) => call.state === 'asked');
@@ -382,6 +389,7 @@ function surface(s: State, number: number, step: Extract<Step, { phase: 'acting'
     const reason = `The model refused${text === '' ? '.' : `: ${text}`}`;
     return fail(s, number, 'model.refused', reason);
   }
+  if (text === '' && mayLetPass(s)) return choose({ kind: 'turn.passed', turn: number });
   if (text === '') {
     const reason = 'The model ended its turn without a word. Ask again, or in other words.';
     return fail(s, number, 'model.empty', reason);

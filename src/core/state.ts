@@ -11,9 +11,12 @@ import type { Failing } from './breaker.ts';
 import type { Budgets, Exhaustion, Spent } from './budget.ts';
 import type { Capability, Evidence, Outcome } from './capability.ts';
 import type { Context, TurnEnd } from './context.ts';
+import type { Conversation } from './conversation.ts';
+import type { Profile } from './conversation-event.ts';
 import type { DecisionAnswer, DecisionSubject, HeapImage, Limits, Origin } from './event.ts';
 import type { Family } from './family.ts';
 import type { FamilyUse } from './family-event.ts';
+import type { Files } from './files-state.ts';
 import type { Heap, ImageChain } from './heap.ts';
 import type {
   CallId,
@@ -30,8 +33,7 @@ import type { KernelLost, KernelNoticed, KernelObject } from './kernel-event.ts'
 import type { CallResult, Message, Part, Receipt, ToolCallPart, Whole } from './message.ts';
 import type { Ruling } from './policy.ts';
 import type { Residency } from './residency.ts';
-import type { TreeRef } from './tree.ts';
-import type { FileNote, FilesChanged, FilesRung, FilesUse } from './workspace-event.ts';
+import type { FilesUse } from './workspace-event.ts';
 
 export interface State {
   readonly head: number;
@@ -60,6 +62,7 @@ export interface State {
   readonly workspace: Files;
   readonly kernel: Kernel;
   readonly family: Family;
+  readonly conversation: Conversation;
   readonly decisions: readonly Decision[];
   /** The event that last told a person what stands outside: a response, or a failure. What is settled later is news. */
   readonly toldSeq: number;
@@ -76,6 +79,8 @@ export interface State {
 export interface Contract {
   readonly owner: Owner;
   readonly persist: boolean;
+  /** Not there for a task. */
+  readonly profile?: Profile;
   readonly objective: string;
   readonly title: string;
   readonly model: string;
@@ -318,61 +323,8 @@ export interface Effect {
   readonly evidence: { readonly by: Evidence; readonly note: string } | null;
 }
 
+export type * from './files-state.ts';
 export type * from './heap.ts';
-
-// ── workspace ──────────────────────────────────────────────────────────────────────────────────────────────
-
-export interface Files {
-  /** The tree that stands; null while the session never had a file. */
-  readonly tree: TreeRef | null;
-  /** Where it was committed. */
-  readonly seq: number;
-  /** Lease epoch in which the folder was looked at and equals that tree; null when nobody knows. */
-  readonly opened: number | null;
-  /** False from when it is opened until its last snapshot is taken. */
-  readonly parked: boolean;
-  /** Grows whenever files were lost, and is shown to the model. */
-  readonly generation: number;
-  /** The tree that stood when the turn began. */
-  readonly atTurn: TreeRef | null;
-  /** What somebody wants to stand there. */
-  readonly wanted: {
-    readonly seq: number;
-    readonly why: 'imported' | 'restored';
-    readonly tree: TreeRef;
-    readonly from: string;
-  } | null;
-  /** What others have changed and no model has read of. */
-  readonly drift: Drift | null;
-  /** The last opening that found it otherwise than it was left. */
-  readonly restored: {
-    readonly rung: FilesRung;
-    readonly at: number;
-    readonly note: string;
-    readonly lost: readonly FileNote[];
-  } | null;
-  /** What stands there and cannot be kept. */
-  readonly left: readonly FileNote[];
-  /** The last commits, newest last. */
-  readonly commits: readonly FilesCommit[];
-}
-
-export interface Drift {
-  readonly at: number;
-  /** What stood before the first of these changes; null before the first file. */
-  readonly before: TreeRef | null;
-  readonly changed: FilesChanged;
-  /** Effects that were under way then: the changes may be theirs. */
-  readonly effects: readonly EffectId[];
-}
-
-export interface FilesCommit {
-  readonly seq: number;
-  readonly at: number;
-  readonly why: string;
-  readonly effect: EffectId | null;
-  readonly changed: FilesChanged;
-}
 
 // ── kernel ─────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,6 +1,7 @@
 /** How the model gets a turn while something is waited for. Pure; part of `next`. */
 
 import { unreachable } from '../lib/assert.ts';
+import { isConversation } from './conversation.ts';
 import type { Awaited, EventBody } from './event.ts';
 import { childInTheWay } from './family.ts';
 import { heldBy } from './held.ts';
@@ -10,13 +11,14 @@ import { type Decision, openDecisions, type Running, type State, type Step } fro
 
 /**
  * A message gives the model a turn although something is waited for: any message while it sleeps or waits for a child, a
- * message `now` while a person owes a decision or code waits for its timer.
+ * message `now` while a person owes a decision or code waits for its timer. A conversation never waits for its timers.
  */
 export function suspensions(s: State, step: Extract<Step, { phase: 'acting' }>): readonly EventBody[] {
   const isUrgent = s.inbox.unread.some((message) => message.when === 'now');
   const isCalled = forThisTurn(s).length > 0;
+  const isWaitedFor = (on: Running): boolean => !(on.kind === 'timer' && isConversation(s));
   return step.calls.flatMap((call): readonly EventBody[] => {
-    if (call.state !== 'running' || !isCalled) return [];
+    if (call.state !== 'running' || (!isCalled && isWaitedFor(call.on))) return [];
     const on = awaited(s, call.on, isUrgent);
     if (on === undefined) return [];
     return call.on.kind === 'cell'

@@ -20,6 +20,7 @@ import type { Heaps } from './heaps.ts';
 import { Lease, leaseLost } from './lease.ts';
 import type { Leftovers } from './leftovers.ts';
 import { type Facts, Log } from './log.ts';
+import { toolsOf } from './offer.ts';
 import { type Performed, type Performer, perform } from './perform.ts';
 import type { Ports } from './ports.ts';
 import { record } from './record.ts';
@@ -246,7 +247,7 @@ class Actor {
   private isCalledOff(call: PortCall): boolean {
     if (call.do !== 'call') return false;
     const effect = findEffect(this.log.state, call.effect);
-    if (!effect || !this.ports.tools.get(effect.tool)?.heedsSignal) return false;
+    if (!effect || !toolsOf(this.log.state, this.ports).get(effect.tool)?.heedsSignal) return false;
     return !isAwaited(this.log.state, effect);
   }
 

@@ -4,14 +4,16 @@ import type { CallId } from '../core/ids.ts';
 import type { State } from '../core/state.ts';
 import type { Json } from '../lib/json.ts';
 import { tool } from '../testing/harness.ts';
-import { BUILT_IN, builtIn } from './built-in.ts';
+import { BUILT_IN } from './built-in.ts';
 import { registry } from './registry.ts';
 
 const NOW = Date.parse('2026-11-30T12:00:00Z');
 const s: State = { ...initialState, at: NOW };
 
 const planned = (name: string, args: Json) => {
-  const plan = builtIn(name)?.plan(s, { by: 'call', call: 'c1' as CallId }, args);
+  const plan = registry([])
+    .verb(name)
+    ?.plan(s, { by: 'call', call: 'c1' as CallId }, args);
   if (!plan) throw new Error(`there is no ${name}`);
   return plan;
 };

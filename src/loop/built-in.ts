@@ -23,7 +23,7 @@ export interface BuiltIn {
 const DAY_MS = 24 * 3_600_000;
 const LONGEST_MS = 365 * DAY_MS;
 
-const sleep: BuiltIn = {
+export const sleep: BuiltIn = {
   spec: {
     name: 'sleep',
     description:
@@ -115,8 +115,6 @@ const progress: BuiltIn = {
 };
 
 export const BUILT_IN: readonly BuiltIn[] = [askPerson, progress, sleep];
-
-export const builtIn = (name: string): BuiltIn | undefined => BUILT_IN.find(({ spec }) => spec.name === name);
 
 /** An instant, or what is wrong with the arguments. */
 function dueOf(args: Json, now: number): number | string {

@@ -7,11 +7,12 @@
  */
 
 import type { Budget } from '../core/budget.ts';
+import { isConversation, nounOf } from '../core/conversation.ts';
 import * as decide from '../core/decide.ts';
 import { OutlastError } from '../core/error.ts';
-import type { EventBody } from '../core/event.ts';
+import { DEFAULT_LIMITS, type EventBody } from '../core/event.ts';
 import { initialState } from '../core/evolve.ts';
-import { isAtWork, reaching, standing } from '../core/family.ts';
+import { depthOf, isAtWork, isTop, reaching, standing } from '../core/family.ts';
 import type { Parent, Wanted } from '../core/family-event.ts';
 import { type EffectId, type SessionId, sessionId } from '../core/ids.ts';
 import { phase } from '../core/phase.ts';
@@ -21,7 +22,8 @@ import { sha256 } from '../lib/digest.ts';
 import { oneLine } from '../lib/text.ts';
 import { summarize } from '../projections/summary.ts';
 import type { Commit } from '../store/port.ts';
-import type { Kin, Ordered, SpawnRequest } from '../tools/port.ts';
+import type { Kin, Listed, Ordered, SpawnRequest } from '../tools/port.ts';
+import { ask } from './ask.ts';
 import { forking } from './fork.ts';
 import { type Appended, appendInput, stamp } from './input.ts';
 import { Log } from './log.ts';
@@ -34,6 +36,9 @@ export interface KinContext {
   readonly wake: (session: SessionId) => void;
 }
 
+/** Of more, the newest are named. */
+const NAMED = 12;
+
 /** F1. */
 export const childOf = (session: SessionId, effect: EffectId): SessionId =>
   sessionId(sha256(`${session}.${effect}`).slice(0, 24));
@@ -43,10 +48,14 @@ export function kinOf(s: State, effect: EffectId, by: KinContext): Kin {
   const childCalled = (id: string) => {
     const child = s.family.children.find((one) => one.id === id);
     if (child) return child;
-    const known = s.family.children.map((one) => one.id).join(', ');
-    throw new OutlastError('children.unknown', `There is no child "${oneLine(id, 40)}".`, {
-      next: known === '' ? 'none was started' : `there are: ${known}`,
-    });
+    const known = s.family.children.slice(-NAMED).map((one) => `${one.id} (${oneLine(one.title, 40)})`);
+    throw new OutlastError(
+      'children.unknown',
+      `There is no ${nounOf(s).toLowerCase()} "${oneLine(id, 40)}".`,
+      {
+        next: known.length === 0 ? 'none was started' : `the newest are: ${known.join(', ')}`,
+      },
+    );
   };
   return {
     spawn: (request) => spawn(s, effect, request, by),
@@ -54,6 +63,17 @@ export function kinOf(s: State, effect: EffectId, by: KinContext): Kin {
       const { id: child, standing: known } = childCalled(id);
       const limit = reaching(known?.spent, share);
       return instruct(child, message, limit, keyOf(effect, by), by);
+    },
+    async ask(id, question, signal) {
+      const { id: child } = childCalled(id);
+      return (await ask(child, await stateOf(child, by.ports), question, by.ports, signal)).answer;
+    },
+    async list() {
+      const rows = s.family.children.map(async ({ id: child, title, last }): Promise<Listed> => {
+        const row = await by.ports.store.row(child);
+        return { child, title, phase: row?.phase ?? 'unknown', said: last && oneLine(last.text, 200) };
+      });
+      return (await Promise.all(rows)).reverse();
     },
     async stop(id) {
       const child = childCalled(id);
@@ -95,7 +115,8 @@ async function spawn(s: State, effect: EffectId, request: SpawnRequest, by: KinC
   const key = keyOf(effect, by);
   if ((await ports.store.row(child)) === null) {
     const parent = parentOf(s, effect, session);
-    if (parent.root !== session) await tell(parent.root, (root) => decide.countDescendant(root, child), by);
+    if (parent.root !== session && parent.root !== child)
+      await tell(parent.root, (root) => decide.countDescendant(root, child), by);
     const commit = request.fork
       ? await asFork(s, child, request, parent, key, by)
       : asNew(s, child, request, parent, key, by);
@@ -107,9 +128,11 @@ async function spawn(s: State, effect: EffectId, request: SpawnRequest, by: KinC
   return { child, message: receipt.message, rule: receipt.rule };
 }
 
-function parentOf({ family }: State, effect: EffectId, session: SessionId): Parent {
-  const { depth = 0, root = session } = family.parent ?? {};
-  return { session, effect, depth: depth + 1, root };
+function parentOf(s: State, effect: EffectId, session: SessionId): Parent {
+  // Each task of a conversation is the top of a tree of its own, bounded like any other.
+  if (isConversation(s)) return { session, effect, depth: 0, root: childOf(session, effect) };
+  const root = isTop(s) ? session : (s.family.parent?.root ?? session);
+  return { session, effect, depth: depthOf(s) + 1, root };
 }
 
 function asNew(
@@ -120,14 +143,20 @@ function asNew(
   key: string,
   { ports }: KinContext,
 ): Commit {
-  const { owner, model, tools, limits } = s.contract;
   const bodies = decide.start({
-    ...{ owner, model, tools, limits, persist, title, parent, key },
+    ...{ ...termsOf(s, ports), persist, title, parent, key },
     message: task,
     seed: ports.entropy.seed(),
     budget: { turn: {}, session: share },
   });
   return creating(child, bodies, ports);
+}
+
+/** A child has the terms of its parent; a task of a conversation those of any session. */
+function termsOf({ contract }: State, { tools: offered, conversation }: Ports) {
+  const { owner, model, tools, limits } = contract;
+  if (contract.profile === undefined) return { owner, model, tools, limits };
+  return { owner, model, tools: offered.names, limits: conversation?.taskLimits ?? DEFAULT_LIMITS };
 }
 
 async function asFork(
@@ -200,10 +229,9 @@ function refuseHeld(
 
 /** F2. Whether the place of the child was free. */
 async function bar(s: State, effect: EffectId, child: SessionId, by: KinContext): Promise<boolean> {
-  const { owner, model, tools, limits } = s.contract;
   const parent = parentOf(s, effect, by.session);
   const [started] = decide.start({
-    ...{ owner, model, tools, limits, persist: false, parent, seed: 0 },
+    ...{ ...termsOf(s, by.ports), persist: false, parent, seed: 0 },
     message: 'Stopped before it began.',
   });
   const bodies = [...(started ? [started] : []), { kind: 'session.stopping' as const, by: by.session }];

@@ -32,7 +32,10 @@ const PAGE = 500;
 /** How often a commit is tried again when the store is busy, full or failing, before the actor gives up. */
 const STORE_ATTEMPTS = 8;
 
-export type LogPorts = Pick<Ports, 'store' | 'clock' | 'bell' | 'tools' | 'policy' | 'sandbox'>;
+export type LogPorts = Pick<
+  Ports,
+  'store' | 'clock' | 'bell' | 'tools' | 'conversation' | 'policy' | 'sandbox'
+>;
 
 export class Log {
   readonly session: SessionId;
@@ -43,7 +46,8 @@ export class Log {
   constructor(session: SessionId, ports: LogPorts, known: State = initialState) {
     this.session = session;
     this.ports = ports;
-    this.planner = { tools: ports.tools, policy: ports.policy, sandbox: ports.sandbox };
+    const { tools, conversation, policy, sandbox } = ports;
+    this.planner = { tools, conversation, policy, sandbox };
     this.folded = known;
   }
 

@@ -7,6 +7,7 @@ import { buildRequest } from '../context/build.ts';
 import { compactRequest } from '../context/compact.ts';
 import { whyNot } from '../core/approval.ts';
 import { type Audit, type Finding, type Outcome, writes } from '../core/capability.ts';
+import type { TaskSeen } from '../core/conversation-event.ts';
 import { OutlastError } from '../core/error.ts';
 import type { SessionId } from '../core/ids.ts';
 import type { View } from '../core/message.ts';
@@ -28,7 +29,9 @@ import { hand } from './hand.ts';
 import type { Based, Heaps, Opened } from './heaps.ts';
 import { inputOf } from './journal.ts';
 import { kinOf, relay, reportToParent } from './kin.ts';
+import { lookAtTasks } from './look.ts';
 import { type Call, type Metered, metered } from './meter.ts';
+import { surroundingsOf, toolsOf } from './offer.ts';
 import type { Ports } from './ports.ts';
 import { recallFor } from './recall-tool.ts';
 import type { CheckedOut, KeptTree, Workspaces } from './workspaces.ts';
@@ -80,6 +83,7 @@ export type Performed =
   | { readonly do: 'archive'; readonly call: Of<'archive'>; readonly archived: Archived }
   | { readonly do: 'checkout'; readonly call: Of<'checkout'>; readonly checkedOut: CheckedOut }
   | { readonly do: 'release'; readonly call: Of<'release'>; readonly files: KeptTree | null }
+  | { readonly do: 'look'; readonly call: Of<'look'>; readonly tasks: readonly TaskSeen[] }
   | { readonly do: 'report'; readonly call: Of<'report'> }
   | { readonly do: 'relay'; readonly call: Of<'relay'> };
 
@@ -160,6 +164,8 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
       await by.ports.processes?.end(by.session);
       await by.heaps.close(by.session);
       return { do: 'release', call, files: await lastLook(s, by) };
+    case 'look':
+      return { do: 'look', call, tasks: await lookAtTasks(s, by.ports) };
     case 'report':
       await reportToParent(s, call.result, by);
       return { do: 'report', call };
@@ -174,14 +180,12 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
 }
 
 async function generate(s: State, call: Of<'generate'>, by: Performer, halt: Abort): Promise<Metered> {
-  const { tools, briefing, bell } = by.ports;
-  const view = buildRequest(s, { tools: tools.specs, briefing });
-  return ask(s, call, view, by, halt, (delta) => bell.whisper(by.session, delta));
+  const view = buildRequest(s, surroundingsOf(s, by.ports));
+  return ask(s, call, view, by, halt, (delta) => by.ports.bell.whisper(by.session, delta));
 }
 
 async function compact(s: State, call: Of<'compact'>, by: Performer, halt: Abort): Promise<Metered> {
-  const { tools, briefing } = by.ports;
-  const view = compactRequest(s, call.items, { tools: tools.specs, briefing });
+  const view = compactRequest(s, call.items, surroundingsOf(s, by.ports));
   const about = { turn: s.turns, step: `compact${s.context.past?.times ?? 0}`, attempt: call.attempt };
   return ask(s, about, view, by, halt);
 }
@@ -271,7 +275,7 @@ async function objectsOf(
   { effect }: Of<'call' | 'query'>,
   by: Performer,
 ): Promise<{ readonly objects?: KernelObjects | null }> {
-  const tool = by.ports.tools.get(findEffect(s, effect)?.tool ?? '');
+  const tool = toolsOf(s, by.ports).get(findEffect(s, effect)?.tool ?? '');
   return tool?.keepsObjects ? { objects: await kernelObjects(by) } : {};
 }
 
@@ -289,7 +293,7 @@ async function runEffect(s: State, call: Of<'call'>, by: Performer, halt: Abort)
   const unapproved = effect.gate === 'open' ? null : whyNot(s, effect, digestOf(effect));
   assert(unapproved === null, `what is sent may be sent: ${unapproved}`);
   const tool =
-    effect.tool === RECALL ? recallFor(by.session, s, by.ports.store) : by.ports.tools.get(effect.tool);
+    effect.tool === RECALL ? recallFor(by.session, s, by.ports.store) : toolsOf(s, by.ports).get(effect.tool);
   if (!tool) {
     const message = `The tool "${effect.tool}" is not here any more.`;
     const didNothing = !writes(effect.capability) || isFirstWord(effect, attempt);
@@ -366,7 +370,7 @@ async function look<Found>(
 ): Promise<Found> {
   const effect = findEffect(s, call.effect);
   assert(effect, 'an effect that is looked for stands in the ledger');
-  const tool = by.ports.tools.get(effect.tool);
+  const tool = toolsOf(s, by.ports).get(effect.tool);
   const limitMs = tool?.limitMs?.(effect.args) ?? s.contract.limits.effectTimeoutMs;
   return withTimeout<Found>(limitMs, by, halt, { expired: nothing(TOO_LATE) }, async (limit) => {
     try {

@@ -16,11 +16,10 @@ import { assert } from '../lib/assert.ts';
 import { isRecord, type Json } from '../lib/json.ts';
 import type { GuestCall, Sandbox } from '../sandbox/port.ts';
 import { isRefusal, type Plan, type Refusal, type Tool } from '../tools/port.ts';
-import { builtIn } from './built-in.ts';
-import { CODE, type Registry } from './registry.ts';
+import { type Offers, toolsOf } from './offer.ts';
+import { CODE } from './registry.ts';
 
-export interface Planner {
-  readonly tools: Registry;
+export interface Planner extends Omit<Offers, 'briefing'> {
   readonly policy: Policy;
   readonly sandbox: Pick<Sandbox, 'prepare'>;
 }
@@ -34,13 +33,14 @@ export function planCall(s: State, id: CallId, planner: Planner): readonly Event
   if (broken !== undefined) return [refuse(id, 'call.broken', `This call was not run: ${broken}`)];
   const failed = failures(s.turn?.failing ?? NONE_FAILING, call.part);
   if (failed >= REFUSED_AFTER) return [refuse(id, 'call.repeated', repeatedInWords(failed))];
-  if (name === CODE) return [planCell(s, id, input, planner.sandbox)];
+  const tools = toolsOf(s, planner);
+  if (name === CODE && tools.hasCode) return [planCell(s, id, input, planner.sandbox)];
   const origin: Origin = { by: 'call', call: id };
-  const verb = builtIn(name)?.plan(s, origin, input);
+  const verb = tools.verb(name)?.plan(s, origin, input);
   if (verb) return ['refused' in verb ? refuse(id, verb.refused.code, verb.refused.message) : verb];
-  const tool = planner.tools.get(name);
+  const tool = tools.get(name);
   if (!tool?.direct) {
-    const known = planner.tools.specs.map((spec) => spec.name).join(', ');
+    const known = tools.specs.map((spec) => spec.name).join(', ');
     return [refuse(id, 'tool.unknown', `There is no tool "${name}". There are: ${known}.`)];
   }
   const plan = withFamily(s, planOf(tool, input));
@@ -72,7 +72,7 @@ export function planGuestCalls(
     const now: State = { ...s, counters };
     if (call.name === 'timer' && !isRefused) return minted(guestTimer(now, origin, args));
     const name = call.name.startsWith('tools.') ? call.name.slice('tools.'.length) : call.name;
-    const verb = isRefused ? { refused: REFUSED } : builtIn(name)?.plan(now, origin, args);
+    const verb = isRefused ? { refused: REFUSED } : tools.verb(name)?.plan(now, origin, args);
     if (verb && !('refused' in verb)) return minted(verb);
     const tool = tools.get(name);
     const plan = verb ?? (tool ? withoutFamily(planOf(tool, args)) : notGranted(name));

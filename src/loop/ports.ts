@@ -9,9 +9,9 @@ import type { Processes } from '../sandbox/process/port.ts';
 import type { Store } from '../store/port.ts';
 import type { Workspaces } from '../workspace/port.ts';
 import type { Bell } from './bell.ts';
-import type { Registry } from './registry.ts';
+import type { Offers } from './offer.ts';
 
-export interface Ports {
+export interface Ports extends Offers {
   readonly store: Store;
   readonly model: Model;
   readonly prices: Prices;
@@ -19,7 +19,6 @@ export interface Ports {
   readonly workspaces: Workspaces;
   /** Where commands run and live on; not there where none are offered. */
   readonly processes?: Processes | undefined;
-  readonly tools: Registry;
   /** What may be done, what a person is asked about, and what is not done. */
   readonly policy: Policy;
   readonly clock: Clock;
@@ -31,8 +30,6 @@ export interface Ports {
   readonly leaseMs: number;
   /** Sessions of one owner that may work at once, unless the owner has a number of its own; by default 20. */
   readonly slots?: number | undefined;
-  /** Told to the model about the granted services; stable. */
-  readonly briefing: string;
   /** Where the runtime reports what no session's log can hold. */
   readonly report: (line: string, cause?: unknown) => void;
 }

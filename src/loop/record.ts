@@ -9,6 +9,7 @@ import { readLines } from '../context/compact.ts';
 import { exhaustionInWords } from '../core/budget.ts';
 import type { Audit } from '../core/capability.ts';
 import { fault, swap } from '../core/compaction.ts';
+import { mustLook } from '../core/conversation.ts';
 import type { Charge, EventBody, LiveObject } from '../core/event.ts';
 import { evolve } from '../core/evolve.ts';
 import { type CallId, mint } from '../core/ids.ts';
@@ -62,6 +63,8 @@ export function record(performed: Performed, s: State, by: Performer): Facts {
       return checkedOut(performed, s, by.epoch);
     case 'release':
       return s.lifetime.status === 'stopping' ? stopped(performed, s) : NOTHING;
+    case 'look':
+      return looked(performed, s);
     case 'report':
       return reported(performed, s);
     case 'relay':
@@ -182,6 +185,17 @@ function reported({ call }: Extract<Performed, { do: 'report' }>, s: State): Fac
   if (!isDue && (call.result !== 0 || call.standing === told.standing)) return NOTHING;
   const result = Math.max(call.result, told.result);
   return { events: [{ kind: 'parent.told', result, standing: call.standing }] };
+}
+
+/** V1 of the conversation. Of tasks that stand as they stood nothing is written again. */
+function looked({ call, tasks }: Extract<Performed, { do: 'look' }>, s: State): Facts {
+  const { turn, step } = call;
+  const isCurrent =
+    s.turn?.number === turn && s.turn.step.phase === 'generating' && s.turn.step.number === step;
+  if (!isCurrent || !mustLook(s, turn, step)) return NOTHING;
+  const { seen } = s.conversation;
+  const news = tasks.filter((one) => JSON.stringify(seen[one.task]) !== JSON.stringify(one));
+  return { events: [{ kind: 'tasks.seen', turn, step, tasks: news }] };
 }
 
 function relayed({ call }: Extract<Performed, { do: 'relay' }>, s: State): Facts {

@@ -5,7 +5,7 @@ import type { ToolSpec } from '../core/message.ts';
 import { RECALL } from '../core/slices/effect.ts';
 import { isRecord } from '../lib/json.ts';
 import type { Tool } from '../tools/port.ts';
-import { BUILT_IN } from './built-in.ts';
+import { BUILT_IN, type BuiltIn } from './built-in.ts';
 import { RECALL_TOOL } from './recall-tool.ts';
 
 export interface Registry {
@@ -13,6 +13,14 @@ export interface Registry {
   /** What the model is offered, `code` first, then what is built in, then by name: the same bytes for the same tools. */
   readonly specs: readonly ToolSpec[];
   readonly names: readonly string[];
+  /** A verb of the loop itself. */
+  verb(name: string): BuiltIn | undefined;
+  readonly hasCode: boolean;
+}
+
+export interface RegistryOptions {
+  readonly hasCode?: boolean;
+  readonly verbs?: readonly BuiltIn[];
 }
 
 export const CODE = 'code';
@@ -30,9 +38,13 @@ const CODE_SPEC: ToolSpec = {
   },
 };
 
-export function registry(tools: readonly Tool[]): Registry {
+export function registry(
+  tools: readonly Tool[],
+  { hasCode = true, verbs = BUILT_IN }: RegistryOptions = {},
+): Registry {
   const byName = new Map<string, Tool>();
-  const taken = new Set([CODE, ...BUILT_IN.map(({ spec }) => spec.name), RECALL]);
+  const byVerb = new Map(verbs.map((verb) => [verb.spec.name, verb]));
+  const taken = new Set([...(hasCode ? [CODE] : []), ...byVerb.keys(), RECALL]);
   for (const [index, tool] of tools.entries()) {
     checkTool(tool, index);
     if (byName.has(tool.spec.name) || taken.has(tool.spec.name)) {
@@ -44,8 +56,10 @@ export function registry(tools: readonly Tool[]): Registry {
   const sorted = offered.sort((a, b) => (a.name < b.name ? -1 : 1));
   return {
     get: (name) => (name === RECALL ? RECALL_TOOL : byName.get(name)),
-    specs: [CODE_SPEC, ...BUILT_IN.map(({ spec }) => spec), RECALL_TOOL.spec, ...sorted],
+    specs: [...(hasCode ? [CODE_SPEC] : []), ...verbs.map(({ spec }) => spec), RECALL_TOOL.spec, ...sorted],
     names: [...taken, ...[...byName.keys()].sort()],
+    verb: (name) => byVerb.get(name),
+    hasCode,
   };
 }
 

@@ -7,6 +7,7 @@ import type { Event, ForeignEvent, Origin } from '../core/event.ts';
 import type { Verdict } from '../core/policy.ts';
 import { ATTEMPTS } from '../core/slices/context.ts';
 import { FilesChecker } from './files-invariant.ts';
+import { TalkChecker } from './talk-invariant.ts';
 
 export interface Violation {
   readonly invariant: string;
@@ -63,6 +64,7 @@ export class InvariantChecker {
   /** The compaction that was begun. */
   private compacting: { readonly items: number; attempt: number } | null = null;
   private readonly files = new FilesChecker((...said) => this.expect(...said));
+  private readonly talk = new TalkChecker((...said) => this.expect(...said));
 
   check(event: Event | ForeignEvent): readonly Violation[] {
     const before = this.violations.length;
@@ -70,6 +72,7 @@ export class InvariantChecker {
     if (event.kind !== 'foreign') {
       this.content(event);
       this.files.check(event);
+      this.talk.check(event);
     }
     return this.violations.slice(before);
   }
@@ -120,6 +123,10 @@ export class InvariantChecker {
       case 'turn.failed':
         this.expect(e.turn === this.turn, 'turn.end', e, `end of turn ${e.turn}, open is ${this.turn}`);
         this.expect(!this.rests, 'budget.rests', e, 'an end of a turn that rests on a budget');
+        this.turn = null;
+        return;
+      case 'turn.passed':
+        this.expect(e.turn === this.turn, 'turn.end', e, `end of turn ${e.turn}, open is ${this.turn}`);
         this.turn = null;
         return;
       case 'turn.interrupted':

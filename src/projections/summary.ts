@@ -1,5 +1,8 @@
 /** The index row of a session, which the store keeps beside its log: what a list, the sweeper and the inbox look at. Pure. */
 
+import type { Spent } from '../core/budget.ts';
+import type { Profile } from '../core/conversation-event.ts';
+import { spentInTree } from '../core/family.ts';
 import type { Owner, SessionId } from '../core/ids.ts';
 import { next } from '../core/next.ts';
 import { type Phase, phase } from '../core/phase.ts';
@@ -9,6 +12,7 @@ import { openDecisions, type State, unknownEffects } from '../core/state.ts';
 import { given } from '../lib/given.ts';
 import { oneLine } from '../lib/text.ts';
 import { awaiting } from './awaiting.ts';
+import { waitsFor } from './waits.ts';
 
 /** Whether some worker may hold live objects of it in memory. A separate axis: every phase can be parked. */
 export const residency = (s: State, standing: Phase = phase(s)): Residency =>
@@ -42,6 +46,12 @@ export interface Summary {
     /** Only where it was closed too early. */
     readonly tooEarly?: { readonly times: number; readonly ms: number; readonly tokens: number };
   };
+  /** Only there for what is no task. */
+  readonly profile?: Profile;
+  /** What it waits for, in words. Not there in older rows, and of what waits for nothing. */
+  readonly waitsFor?: string;
+  /** By it and its children, as far as its log knows. Not there in older rows. */
+  readonly spent?: Spent;
   /** Only there for a fork. */
   readonly forkedFrom?: SessionId;
   /** Only there for a child. */
@@ -78,6 +88,8 @@ export function summarize(s: State, now: number): Summary {
     turn: s.turns,
     residence: residenceOf(s),
     ...given({ queuedAt: queuedSince(s, now) }),
+    ...given({ profile: s.contract.profile, waitsFor: waitsFor(s, standing) ?? undefined }),
+    spent: spentInTree(s),
     ...(s.fork ? { forkedFrom: s.fork.from } : {}),
     ...(s.family.parent ? { parent: s.family.parent.session } : {}),
   };

@@ -8,13 +8,14 @@ import type { FileData } from '../core/file.ts';
 import type { Owner, SessionId } from '../core/ids.ts';
 import type { Receipt, When } from '../core/message.ts';
 import type { Phase } from '../core/phase.ts';
+import type { Asked } from '../loop/ask.ts';
 import type { Forked, ForkRequest } from '../loop/fork.ts';
 import type { RecallRequest } from '../loop/recall.ts';
 import type { Guesses } from '../projections/guesses.ts';
 import type { Inspection } from '../projections/inspection.ts';
 import type { Report } from '../projections/report.ts';
 import type { OwnerBudget } from '../store/port.ts';
-import type { Asked } from './ask.ts';
+import type { ConverseOptions } from './converse.ts';
 import type { FileCalls } from './files.ts';
 import type { Whisper } from './follow.ts';
 import type { Inbox, InboxItem } from './inbox.ts';
@@ -60,6 +61,10 @@ export interface SendOptions {
 export interface Sessions extends FileCalls {
   start(request: StartRequest): Promise<Started>;
   send(session: string, message: string, options?: SendOptions): Promise<Receipt>;
+  /** Says something to the owner's conversation, which starts with the first word. */
+  converse(message: string, options?: ConverseOptions): Promise<Started>;
+  /** The conversation of this name, if it has begun. */
+  conversation(name?: string): Promise<SessionId | null>;
   /** A question about the work, answered by its model; the session does not notice. */
   ask(session: string, question: string, options?: { signal?: AbortSignal }): Promise<Asked>;
   /** With `at`, as it stood once that event was in its log. */

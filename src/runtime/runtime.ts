@@ -26,6 +26,7 @@ import { decode, encode } from '../core/upcast.ts';
 import type { Drive, Driver } from '../driver/port.ts';
 import { assert } from '../lib/assert.ts';
 import { drive } from '../loop/actor.ts';
+import { ask } from '../loop/ask.ts';
 import { sealFile } from '../loop/files.ts';
 import { fork, noSuchEvent } from '../loop/fork.ts';
 import { Heaps } from '../loop/heaps.ts';
@@ -44,7 +45,7 @@ import { summarize } from '../projections/summary.ts';
 import type { Blob } from '../store/port.ts';
 import type { Outlast, Sessions, Started } from './api.ts';
 import { type Approver, approving } from './approver.ts';
-import { ask } from './ask.ts';
+import { begin, findConversation } from './converse.ts';
 import { fileCalls } from './files.ts';
 import { follow, type Whisper } from './follow.ts';
 import { type Followers, followers } from './followers.ts';
@@ -199,7 +200,7 @@ function sessions(
     input: async (id, command, blobs) => phase((await input(id, command, blobs)).state),
   });
 
-  return {
+  const calls: Sessions = {
     ...ofFiles.calls,
 
     async start(request) {
@@ -271,6 +272,21 @@ function sessions(
       assert(receipt !== null, `a message was accepted with ${events.length} events`);
       return receipt;
     },
+
+    async converse(message, options = {}) {
+      const { name, key = null } = options;
+      const stands = await findConversation(owner, ports, name);
+      const begun = stands === null ? await begin(owner, message, options, limits, ports) : null;
+      if (begun !== null) {
+        driver.wake(begun.session);
+        return { session: begun.session, ...begun.receipt };
+      }
+      const session = stands ?? (await findConversation(owner, ports, name));
+      assert(session !== null, 'what was begun by somebody else stands');
+      return { session, ...(await calls.send(session, message, { key })) };
+    },
+
+    conversation: (name) => findConversation(owner, ports, name),
 
     async ask(id, question, { signal } = {}) {
       const session = await own(id);
@@ -372,6 +388,7 @@ function sessions(
 
     rest,
   };
+  return calls;
 }
 
 async function latest(session: SessionId, ports: Ports, known: Context['states']): Promise<State> {

@@ -9,6 +9,7 @@
  * H3  `faulty` stands between the workers and the store, `h.store` is the store itself.
  */
 
+import { conversationOffer } from '../conversation/conversation.ts';
 import type { Capability } from '../core/capability.ts';
 import type { Event, ForeignEvent, Limits } from '../core/event.ts';
 import { fold } from '../core/evolve.ts';
@@ -120,6 +121,8 @@ export interface Harness {
   /** H2: kills all workers and starts one. */
   restart(): Worker;
   start(message: string, request?: Omit<StartRequest, 'message'>): Promise<SessionId>;
+  /** Says something to the conversation; the first word starts it. */
+  converse(message: string): Promise<SessionId>;
   /** Lets time pass until nothing more happens by itself, and tells the phase. */
   rest(session: string): Promise<Phase>;
   /** `send`, and `rest`. */
@@ -182,6 +185,10 @@ export function harness(options: HarnessOptions = {}): Harness {
       ...(options.processes ? { processes: own.port('processes', options.processes) } : {}),
       sandbox: heapPorts(own, sandbox),
       workspaces: own.port('workspaces', workspaces),
+      conversation: conversationOffer({
+        limits: options.limits,
+        around: (one) => own.port(one.spec.name, one),
+      }),
       tools: registry([...outside.tools(), ...self.tools].map((tool) => own.port(tool.spec.name, tool))),
       policy,
       clock: { ...own.clock, sleep },
@@ -281,6 +288,11 @@ export function harness(options: HarnessOptions = {}): Harness {
       return started.session;
     },
     rest: (session) => done(self.api.rest(session)),
+    async converse(message) {
+      const { session } = await done(this.api.converse(message));
+      sessions.add(session);
+      return session;
+    },
     async tell(session, message) {
       await done(this.api.send(session, message));
       return this.rest(session);

@@ -62,6 +62,19 @@ export interface Kin {
   spawn(request: SpawnRequest): Promise<Ordered>;
   instruct(child: string, message: string, share: Budget): Promise<Ordered>;
   stop(child: string): Promise<{ readonly child: SessionId; readonly wasAtWork: boolean }>;
+  /** A question about its work, which changes neither its transcript nor its course. */
+  ask(child: string, question: string, signal: AbortSignal): Promise<string>;
+  /** All of them, newest first. */
+  list(): Promise<readonly Listed[]>;
+}
+
+/** A child in a list. */
+export interface Listed {
+  readonly child: SessionId;
+  readonly title: string;
+  readonly phase: string;
+  /** Its last answer, in one line; null while there is none. */
+  readonly said: string | null;
 }
 
 export interface RunContext {

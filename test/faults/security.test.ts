@@ -11,6 +11,8 @@ const UNKNOWN = 'ses_00000000000000000000';
 
 type NoId =
   | 'start'
+  | 'converse'
+  | 'conversation'
   | 'list'
   | 'inbox'
   | 'watchInbox'

@@ -30,7 +30,7 @@ const rules: Readonly<Record<string, Rule>> = {
   loop: { from: ['lib', 'core', 'projections', 'context', 'port'], packages: 'any' },
   runtime: { from: ['lib', 'core', 'projections', 'context', 'port', 'loop'], packages: 'any' },
   driver: { from: ['lib', 'core', 'port'], packages: 'any' },
-  conversation: { from: ['lib', 'core', 'projections', 'port', 'runtime'], packages: 'any' },
+  conversation: { from: ['lib', 'core', 'port', 'loop', 'tools'], packages: 'any' },
   protocol: { from: ['lib', 'core'], packages: 'npm' },
   server: { from: ['lib', 'core', 'projections', 'protocol', 'runtime'], packages: 'any' },
   client: { from: ['lib', 'core', 'protocol'], packages: 'npm' },

@@ -17,7 +17,7 @@ import type { Verdict } from '../policy.ts';
 import { type Effect, findEffect, type Gate, type State } from '../state.ts';
 import { charged } from './budget.ts';
 import { mootDecisions } from './decision.ts';
-import { arriving, isOrder, stoppedByCall } from './family.ts';
+import { arriving, isOrder, stoppedByHand } from './family.ts';
 import { answerGuest } from './heap.ts';
 import { reportToSelf } from './inbox.ts';
 import { progressed } from './lifetime.ts';
@@ -309,7 +309,7 @@ function answer(s: State, effect: Effect, e: Stamp): State {
   // That its child stands is no answer yet: that is what comes of it.
   if (isOrder(effect) && effect.status === 'done') return arriving(s, effect.id);
   if (effect.family === 'stops' && effect.status === 'done')
-    return answered(stoppedByCall(s, effect), effect, e);
+    return answered(stoppedByHand(s, effect), effect, e);
   return answered(s, effect, e);
 }
 

@@ -7,9 +7,9 @@
  * N3  Whatever ends an instruction is a result: also that the child was stopped, or that nobody can drive it.
  */
 
-import { isRecord } from '../../lib/json.ts';
 import { NOTHING_SPENT } from '../budget.ts';
 import { toldByChild, toldOfQuestions } from '../child-words.ts';
+import { nounOf } from '../conversation.ts';
 import type { Event, EventOf, ForeignEvent } from '../event.ts';
 import { type Child, cutOff, type Family, isAtWork, reaching, type Told } from '../family.ts';
 import type { ChildResult, ResultEnd, Standing } from '../family-event.ts';
@@ -25,7 +25,8 @@ export function spawned(s: State, e: EventOf<'child.spawned'>): State {
   const { effect, child: id, title, at } = e;
   const args = findEffect(s, effect)?.args;
   const child: Child = {
-    ...{ id, effect, title, spawnedAt: at, since: at, share: shareIn(args), asked: [], turn: s.turns },
+    ...{ id, effect, title, spawnedAt: at, spawnedSeq: e.seq, since: at },
+    ...{ share: shareIn(args), asked: [], turn: s.turns },
     ...{ spentBefore: NOTHING_SPENT, last: null, lastSeq: 0, standing: null, relayed: 'open' },
   };
   const early = s.family.early.filter((told) => told.child === id);
@@ -77,14 +78,6 @@ export function relayed(s: State, { effect, status }: EventOf<'child.relayed'>):
 export const counted = (s: State, { child }: EventOf<'descendant.counted'>): State =>
   having(s, { descendants: [...s.family.descendants, child] });
 
-/** A call has stopped this child: that it has stopped is no news then. */
-export function stoppedByCall(s: State, { args }: Effect): State {
-  const child = isRecord(args) ? args.child : undefined;
-  return having(s, {
-    children: s.family.children.map((one) => (one.id === child ? { ...one, relayed: 'stopped' } : one)),
-  });
-}
-
 /** What a fork of this session says to calls that wait for a child: it stays with the original. */
 export function leaveChildren(s: State): State {
   const calls = s.turn?.step.phase === 'acting' ? s.turn.step.calls : [];
@@ -101,6 +94,20 @@ export const isOrder = ({ family }: Effect): boolean => family === 'spawns' || f
 /** The child of this effect stands; `next` says so with an event of its own. */
 export const arriving = (s: State, effect: EffectId): State =>
   having(s, { arriving: [...s.family.arriving, effect] });
+
+/** One that its parent has stopped goes on with the next instruction. */
+export const stoppedByHand = (s: State, { target }: Effect): State =>
+  having(s, {
+    children: s.family.children.map((child) =>
+      child.id === target ? { ...child, relayed: 'stopped' } : child,
+    ),
+  });
+
+/** The order has left; that it was done may be told before the order is settled. */
+const isBeingStopped = (s: State, { id }: Child): boolean =>
+  s.effects.open.some(
+    ({ family, target, dispatch }) => family === 'stops' && target === id && dispatch !== null,
+  );
 
 /** What of this report is not known; null when all of it is. */
 export function newsOf({ family }: State, told: Told): Told | null {
@@ -210,14 +217,14 @@ function took(s: State, { child: id, result, standing }: Told, at: number): Stat
   const taken = changed(s, id, {
     ...{ standing: now, relayed, last: result, lastSeq: s.head + 1, asked, since },
   });
-  const text = toldByChild(child, result, s.head + 1);
+  const text = toldByChild({ ...child, noun: nounOf(s) }, result, s.head + 1);
   const isWaiting = (call: CallId | null): call is CallId => call !== null && isOpenCall(s, call);
   const calls = answered.map(({ call }) => call).filter(isWaiting);
   const status: CallResult['status'] = result.end === 'surfaced' ? 'done' : 'failed';
   const told = calls.reduce((state, call) => answerCall(state, call, { status, text }), taken);
   const isHeard = calls.length > 0 && calls.length === answered.length;
   // Stopped by its parent, and nobody waits: that is no news.
-  const isOwnDoing = result.end === 'stopped' && child.relayed === 'stopped';
+  const isOwnDoing = result.end === 'stopped' && (child.relayed === 'stopped' || isBeingStopped(s, child));
   const after = isHeard || isOwnDoing ? told : heard(told, `${id}:${result.seq}`, text, at);
   return withQuestions(after, child, now, at);
 }
@@ -228,7 +235,12 @@ function withQuestions(s: State, before: Child, now: Standing | null, at: number
   const known = new Set(before.standing?.questions.map(keyOf));
   const news = (now?.questions ?? []).filter((question) => !known.has(keyOf(question)));
   if (news.length === 0) return s;
-  return heard(s, `${before.id}:${news.map(keyOf).join()}`, toldOfQuestions(before, news), at);
+  return heard(
+    s,
+    `${before.id}:${news.map(keyOf).join()}`,
+    toldOfQuestions({ ...before, noun: nounOf(s) }, news),
+    at,
+  );
 }
 
 /** It begins a turn, but of a session that was stopped: that one reads it when it is opened again. */

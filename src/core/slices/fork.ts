@@ -10,6 +10,7 @@
 
 import { oneLine } from '../../lib/text.ts';
 import { NOTHING_SPENT } from '../budget.ts';
+import { NO_CONVERSATION } from '../conversation.ts';
 import type { Event, EventOf, ForeignEvent, Stamp } from '../event.ts';
 import { NO_FAMILY } from '../family.ts';
 import type { CellId } from '../ids.ts';
@@ -40,6 +41,7 @@ export function forked(s: State, e: EventOf<'session.forked'>): State {
     // Its limits are those of the original; what was spent there is not spent again.
     budget: { limits: e.budget ?? ended.budget.limits, spent: NOTHING_SPENT, exhausted: null },
     family: { ...NO_FAMILY, parent: e.parent ?? null },
+    conversation: NO_CONVERSATION,
     // What the original did is told there; what was left with it is told here, once.
     toldSeq: e.seq - 1,
     heap: { ...ended.heap, opened: null, parked: true, cell: null, suspended: [] },

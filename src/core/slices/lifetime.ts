@@ -6,6 +6,7 @@
  * L3  Holders that die in a row without progress are counted in the log, so the count survives every crash.
  */
 
+import { given } from '../../lib/given.ts';
 import type { EventOf } from '../event.ts';
 import type { State } from '../state.ts';
 import { callLost, callsUnderWay, tryAgain } from './budget.ts';
@@ -16,10 +17,13 @@ import { workerLost } from './loss.ts';
 import { closeTurn } from './turn.ts';
 
 export function started(s: State, e: EventOf<'session.started'>): State {
-  const { owner, persist, objective, title, model, tools, limits, seed, parent = null } = e;
+  const { owner, persist, objective, title, model, tools, limits, seed, parent = null, profile } = e;
   return {
     ...s,
-    contract: { owner, persist, objective, title, model, tools, limits, seed, startedAt: e.at },
+    contract: {
+      ...{ owner, persist, objective, title, model, tools, limits, seed, startedAt: e.at },
+      ...given({ profile }),
+    },
     budget: { ...s.budget, limits: e.budget },
     family: { ...s.family, parent },
   };

@@ -220,7 +220,7 @@ export function closeTurn(s: State, end: TurnEnd, text: string, e: Stamp): State
     ...withoutWaits(turnEnded(tryAgain(closed), number, end), number, end === 'interrupted'),
     turn: null,
     lastTurn: { number, end, text, at: e.at, step: stepNumber, partial: [] },
-    toldSeq: end === 'interrupted' ? s.toldSeq : e.seq,
+    toldSeq: end === 'interrupted' || end === 'passed' ? s.toldSeq : e.seq,
   };
 }
 

@@ -73,14 +73,15 @@ export const DELEGATION: readonly Tool[] = [
   ofFamily(stopChild, 'stops'),
 ];
 
-/** What an order is to its family, which its arguments alone cannot say. */
-export function ofFamily(tool: Tool, family: FamilyUse): Tool {
+/** What an order is to its family, which its arguments alone cannot say; `wait` where the call does not say it. */
+export function ofFamily(tool: Tool, family: FamilyUse, wait?: boolean): Tool {
   return {
     ...tool,
-    plan(args) {
-      const plan = tool.plan(args);
+    plan(given) {
+      const plan = tool.plan(given);
       if (isRefusal(plan)) return plan;
-      return { ...plan, capability: FOR_EVER, family };
+      const args = wait === undefined || !isRecord(plan.args) ? plan.args : { ...plan.args, wait };
+      return { ...plan, args, capability: FOR_EVER, family };
     },
   };
 }

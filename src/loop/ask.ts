@@ -6,10 +6,11 @@ import type { SessionId } from '../core/ids.ts';
 import type { Usage } from '../core/message.ts';
 import { textOf } from '../core/slices/turn.ts';
 import { lineageOf, type State } from '../core/state.ts';
-import { openFile, withFiles } from '../loop/files.ts';
-import { meteredAside } from '../loop/meter.ts';
-import type { Ports } from '../loop/ports.ts';
 import { ModelError } from '../models/port.ts';
+import { openFile, withFiles } from './files.ts';
+import { meteredAside } from './meter.ts';
+import { surroundingsOf } from './offer.ts';
+import type { Ports } from './ports.ts';
 
 export interface Asked {
   readonly answer: string;
@@ -30,13 +31,13 @@ export async function ask(
   ports: Ports,
   outer?: AbortSignal,
 ): Promise<Asked> {
-  const { model, tools, briefing, clock } = ports;
+  const { model, clock } = ports;
   if (question.trim() === '' || question.length > QUESTION_MAX) {
     throw new OutlastError('message.invalid', `A question has 1 to ${QUESTION_MAX} characters.`, {
       next: 'ask in other words',
     });
   }
-  const view = askRequest(s, question, { tools: tools.specs, briefing });
+  const view = askRequest(s, question, surroundingsOf(s, ports));
   const where = { session, lineage: lineageOf(s, session) };
   const request = await withFiles(view, (file) => openFile(where, file, ports));
   const limit = new AbortController();

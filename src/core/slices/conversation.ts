@@ -1,0 +1,34 @@
+/** A conversation in the fold: what it has seen of its tasks, and how its turns end. */
+
+import type { Conversation } from '../conversation.ts';
+import type { Relayed } from '../conversation-event.ts';
+import type { EventOf } from '../event.ts';
+import type { State } from '../state.ts';
+import { progressed } from './lifetime.ts';
+import { answerCall, closeTurn } from './turn.ts';
+
+export function seen(s: State, { turn, step, tasks }: EventOf<'tasks.seen'>): State {
+  const now = Object.fromEntries(tasks.map((one) => [one.task, one]));
+  return having(s, { seen: { ...s.conversation.seen, ...now }, lookedAt: { turn, step } });
+}
+
+export function endingChosen(s: State, { call, relay }: EventOf<'ending.chosen'>): State {
+  const ending = having(s, { endings: [...s.conversation.endings, { call, relay }] });
+  const text = relay === null ? 'It is let pass.' : 'The person gets it, word for word.';
+  return answerCall(ending, call, { status: 'done', text });
+}
+
+export const passed = (s: State, e: EventOf<'turn.passed'>): State =>
+  ended(closeTurn(progressed(s), 'passed', '', e));
+
+/** The end of a turn, however it came: what its calls have chosen is over with it. */
+export function ended(s: State, relayed: readonly Relayed[] = []): State {
+  if (s.conversation.endings.length === 0 && relayed.length === 0) return s;
+  const now = Object.fromEntries(relayed.map(({ task, seq }) => [task, seq]));
+  return having(s, { endings: [], relayed: { ...s.conversation.relayed, ...now } });
+}
+
+const having = (s: State, change: Partial<Conversation>): State => ({
+  ...s,
+  conversation: { ...s.conversation, ...change },
+});
