@@ -166,6 +166,8 @@ async function taken({ job, server, dataDir, before, isRight = job.isRight }, ac
     authCalls: authCalls - earlier.authCalls,
     serviceCalls: serviceCalls - earlier.serviceCalls,
     wallMs: lines.findLast(({ did }) => did === 'surfaced').at - since,
+    // Of that, a new process until it can be reached.
+    startMs: Math.max(0, (lines.find(({ did }) => did === 'ready')?.at ?? since) - since),
     heap: lines.find(({ did, rung }) => did === 'restored' && rung !== 'fresh')?.rung ?? null,
     right: isRight(text),
   };
@@ -199,7 +201,8 @@ function middle(rounds) {
   const of = (what) => median(rounds.map((one) => one[what]));
   return {
     ...Object.fromEntries(SUMS.map((what) => [what, Math.round(of(what))])),
-    ...{ usd: rounded(of('usd')), coldUsd: rounded(of('coldUsd')), wallMs: Math.round(of('wallMs')) },
+    ...{ usd: rounded(of('usd')), coldUsd: rounded(of('coldUsd')) },
+    ...{ wallMs: Math.round(of('wallMs')), startMs: Math.round(of('startMs')) },
     heap: [...new Set(rounds.map(({ heap }) => heap))].join(', ') || null,
     right: rounds.every(({ right }) => right),
   };
@@ -212,7 +215,8 @@ function together(taken, way) {
   const sum = (what) => all.reduce((total, one) => total + one[what], 0);
   return {
     ...Object.fromEntries(SUMS.map((what) => [what, sum(what)])),
-    ...{ usd: rounded(sum('usd')), coldUsd: rounded(sum('coldUsd')), wallMs: sum('wallMs') },
+    ...{ usd: rounded(sum('usd')), coldUsd: rounded(sum('coldUsd')) },
+    ...{ wallMs: sum('wallMs'), startMs: sum('startMs') },
     right: all.every(({ right }) => right),
     ...jobs,
   };

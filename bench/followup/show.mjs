@@ -16,6 +16,7 @@ const COLUMNS = [
   ['out', ({ tokensOut }) => tokensOut],
   ['auth calls', ({ authCalls }) => authCalls],
   ['ms', ({ wallMs }) => wallMs],
+  ['of it start', ({ startMs }) => startMs],
   ['money', ({ usd }) => dollars(usd)],
   ['cold', ({ coldUsd }) => dollars(coldUsd)],
   ['', ({ right }) => (right ? 'right' : 'WRONG')],
@@ -42,7 +43,7 @@ const lineOf = ([name, found]) =>
     name,
     COLUMNS.map(([, of]) => of(found)),
   );
-const row = (name, cells) => `${name.padEnd(42)}${cells.map((cell) => String(cell).padStart(11)).join('')}`;
+const row = (name, cells) => `${name.padEnd(42)}${cells.map((cell) => String(cell).padStart(12)).join('')}`;
 
 // ── the plot ───────────────────────────────────────────────────────────────────────────────────────────────
 
