@@ -56,6 +56,10 @@ function describe(event: Event | ForeignEvent): string | null {
       return `the view is compacted: ${event.items} of its oldest entries gave way to ${event.lines.length} lines (${event.by})`;
     case 'workspace.opened':
       return event.rung === 'attached' ? null : `files: ${event.rung}. ${event.note}`;
+    case 'child.spawned':
+      return `child ${event.child} stands: ${oneLine(event.title, 80)}`;
+    case 'child.reported':
+      return event.result && `child ${event.child}: ${event.result.end}: ${oneLine(event.result.text, 80)}`;
     case 'decision.requested':
       return `question ${event.decision}: ${oneLine(event.question, 100)}`;
     case 'decision.expired':

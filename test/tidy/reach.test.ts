@@ -8,6 +8,7 @@ const entries = [
   'src/cli/main.ts',
   'src/demo/main.ts',
   'src/demo/repair/main.ts',
+  'src/demo/delegate/main.ts',
   'src/demo/repair/days-later.ts',
   'src/break/main.ts',
   'src/testing/index.ts',

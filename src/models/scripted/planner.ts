@@ -1,6 +1,7 @@
 /**
- * The stand-in when no model is there: a planner that follows a script. It knows how to report on a month's invoices
- * and, in `repair/`, how to make the tests of a small repository pass, and nothing else; everything it says about the
+ * The stand-in when no model is there: a planner that follows a script. It knows how to report on a month's invoices,
+ * in `delegation/` how to have children do that for several accounts, in `repair/` how to make the tests of a small
+ * repository pass, and nothing else; everything it says about the
  * world it has read in the request's results.
  *
  * B1  A pure function of the request: no memory, no clock, no randomness. A call that was killed and is made again gets
@@ -13,6 +14,7 @@ import type { ModelRequest } from '../../core/message.ts';
 import { type Model, ModelError, type ModelReply } from '../port.ts';
 import { aside } from './aside.ts';
 import { decide } from './decide.ts';
+import { delegationReply } from './delegation/delegation.ts';
 import { metaOf, observe, RUNTIME } from './observations.ts';
 import { repairReply } from './repair/repair.ts';
 import { summary } from './summary.ts';
@@ -50,8 +52,8 @@ export function scriptedPlanner(): Model {
 export function plan(request: ModelRequest): ModelReply {
   const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
   if (request.isAside) return { parts: [{ type: 'text', text: aside(request) }], finish: 'stop', usage };
-  const repaired = repairReply(request);
-  if (repaired !== null) return repaired;
+  const scripted = repairReply(request) ?? delegationReply(request);
+  if (scripted !== null) return scripted;
   if (request.isCompaction)
     return { parts: [{ type: 'text', text: summary(request) }], finish: 'stop', usage };
   const decision = decide(observe(request));

@@ -57,6 +57,7 @@ export const accounts: readonly Account[] = [
   account(2040, 'Northwind Trading', -300, 'USD', 'Mira Castellanos', 'mira@northwind-trading.example'),
   account(2077, 'Northwest Trading', -420, 'USD', 'Dale Whitaker', 'dale@northwest-trading.example'),
   account(2215, 'Southwind Trading', 330, 'INR', 'Anjali Rao', 'anjali@southwind.example'),
+  account(2302, 'Harbour Trading', 600, 'AUD', 'Noah Kelly', 'noah@harbour-trading.example'),
 ];
 
 const customers = [
