@@ -17,7 +17,7 @@ export interface Parent {
 }
 
 /** What a call does with children, where it does anything. */
-export type FamilyUse = 'spawns' | 'instructs' | 'stops';
+export type FamilyUse = 'spawns' | 'instructs' | 'stops' | 'decides';
 
 /** How an instruction of a child came to its end. All but the first cut it off. */
 export type ResultEnd = 'surfaced' | 'failed' | 'interrupted' | 'stopped' | 'quarantined' | 'budget';
@@ -52,6 +52,8 @@ export interface ChildQuestion {
   readonly decision: DecisionId;
   readonly about: DecisionSubject;
   readonly question: string;
+  /** Of an approval: the action that it is about. */
+  readonly digest?: string;
 }
 
 export interface ChildUnknown {

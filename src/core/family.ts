@@ -5,6 +5,7 @@
  * both are brought together by telling again until it is taken, and by taking each thing once.
  */
 
+import { given } from '../lib/given.ts';
 import { type Amounts, type Budget, NOTHING_SPENT, plus, type Spent, WHATS } from './budget.ts';
 import { writes } from './capability.ts';
 import type {
@@ -81,7 +82,10 @@ export const NO_FAMILY: Family = {
 export function standing(s: State, session: SessionId): Standing {
   const below = s.family.children.flatMap(({ standing: of }) => (of === null ? [] : [of]));
   const questions = openDecisions(s).map(
-    ({ id, about, question }): ChildQuestion => ({ session, decision: id, about, question }),
+    ({ id, about, question, digest }): ChildQuestion => ({
+      ...{ session, decision: id, about, question },
+      ...given({ digest: digest ?? undefined }),
+    }),
   );
   return {
     asOf: s.head,
@@ -156,7 +160,7 @@ export function refusal(
   s: State,
   use: FamilyUse,
 ): { readonly code: string; readonly message: string } | null {
-  if (use === 'stops') return null;
+  if (use === 'stops' || use === 'decides') return null;
   const { childDepth, childrenTotal, childrenAtOnce } = s.contract.limits;
   const { children } = s.family;
   const ordered =
