@@ -250,6 +250,8 @@ export const row = z.object({
   openDecisions: count,
   unknownEffects: count,
   forkedFrom: z.string().optional().describe('The session that it is a fork of; only there for forks.'),
+  profile: z.enum(['conversation']).optional().describe('What it is; not there for tasks.'),
+  waitsFor: z.string().optional().describe('What it waits for, in words; not there while it works.'),
 });
 
 export const rows = z.object({

@@ -41,7 +41,7 @@ export const handlers: Handlers = {
     const rows = await sessions.list({ limit, ...given({ phase, after }) });
     const last = rows.length === limit ? rows.at(-1) : undefined;
     return {
-      sessions: rows.map(({ owner: _, dueAt: __, epoch: ___, awaiting: ____, ...row }) => row),
+      sessions: rows.map(({ owner: _, dueAt: __, epoch: ___, awaiting: ____, spent: _____, ...row }) => row),
       after: last?.id ?? null,
     };
   },
@@ -53,6 +53,11 @@ export const handlers: Handlers = {
 
   send: ({ sessions, id, key, body: { message, images, when } }) =>
     sessions.send(id, message, { key, when, ...given({ images }) }),
+
+  async converse({ sessions, key, body: { message, name } }) {
+    return sessions.converse(message, { key, name });
+  },
+  conversation: async ({ sessions, query: { name } }) => ({ session: await sessions.conversation(name) }),
 
   ask: ({ sessions, id, body: { question }, signal }) => sessions.ask(id, question, { signal }),
 

@@ -71,8 +71,8 @@ async function inbox() {
 
 function item(row, isCurrent) {
   const asks = row.openDecisions > 0 ? `${row.openDecisions} open` : null;
-  const fork = row.forkedFrom ? 'fork' : null;
-  const about = [`turn ${row.turn}`, fork, asks, ago(row.updatedAt)]
+  const kind = row.profile ?? (row.forkedFrom ? 'fork' : null);
+  const about = [`turn ${row.turn}`, kind, asks, ago(row.updatedAt)]
     .filter((part) => part !== null)
     .join(' · ');
   const link = el(
