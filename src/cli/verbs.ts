@@ -150,6 +150,22 @@ Examples:
     load: () => import('./verbs/attach.ts'),
   },
   {
+    name: 'chat',
+    summary: 'talk to one conversation; the work runs beside it',
+    args: [['[message...]', 'what to say; without it, talk line by line']],
+    options: [['--name <name>', 'of the conversation; default main'], KEY],
+    help: `It starts tasks, passes on what you say to the one that it is for, and tells you what comes of them, also
+unasked. It does no work itself, so it answers at once. Tasks are sessions: list, attach and inbox show them.
+With a message it ends once that is answered; Ctrl-C ends the talk, and stops nothing.
+
+Examples:
+  ${COMMAND} chat
+  ${COMMAND} chat "Report on February's invoices"
+  ${COMMAND} chat "Now do the same for March" --json`,
+    isRemote: true,
+    load: () => import('./verbs/chat.ts'),
+  },
+  {
     name: 'list',
     summary: 'your sessions, newest first',
     args: [],

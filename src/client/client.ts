@@ -74,6 +74,10 @@ export interface Client {
     message: string,
     options?: { key?: string; when?: When; images?: readonly FileData[] } & Waiting,
   ): Promise<Receipt>;
+  /** Says something to the conversation of this name (`main`), which starts with the first word. */
+  converse(message: string, options?: { name?: string } & Keyed): Promise<Started>;
+  /** Which session it is; null until the first word. */
+  conversation(options?: { name?: string } & Waiting): Promise<{ session: string | null }>;
   /** A question about the work; the session does not notice. */
   ask(session: string, question: string, options?: Keyed): Promise<Asked>;
   /** With `at`, as it stood once that event was in its log. */
@@ -220,6 +224,10 @@ export function client({ url, token, fetch = globalThis.fetch }: ClientOptions):
     stats: (options = {}) => request(to, { path: pathOf('stats'), ...options }),
     slots: (options = {}) => request(to, { path: pathOf('slots'), ...options }),
     setSlots: (slots, options = {}) => request(to, { path: pathOf('setSlots'), body: { slots }, ...options }),
+    converse: (message, { key, signal, ...name } = {}) =>
+      request(to, { path: pathOf('converse'), body: { message, ...name }, ...given({ key, signal }) }),
+    conversation: ({ signal, ...query } = {}) =>
+      request(to, { path: pathOf('conversation'), query, ...given({ signal }) }),
     verify: (session, options = {}) => request(to, { path: pathOf('verify', session), body: {}, ...options }),
     inbox: ({ signal, ...query } = {}) => request(to, { path: pathOf('inbox'), query, ...given({ signal }) }),
     report: (session, options = {}) => request(to, { path: pathOf('report', session), ...options }),

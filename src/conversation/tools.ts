@@ -1,6 +1,7 @@
 /** What a conversation does: it starts tasks, tells them something, asks them, stops them, and lists them. */
 
 import { z } from 'zod';
+import type { Mandate } from '../core/mandate.ts';
 import type { Json } from '../lib/json.ts';
 import { isRecord } from '../lib/json.ts';
 import { ofFamily, ordered, shareIn } from '../tools/delegate/delegate.ts';
@@ -48,6 +49,28 @@ const stopTask = defineTool({
   run: ({ task }, context) => ordered(() => context.kin().stop(task)),
 });
 
+const decideTask = defineTool({
+  name: 'decide_task',
+  description:
+    'Pass on what the person has decided about an open question of a task. Only their own words of this turn decide: what ' +
+    'is not theirs, or not clearly about this question, is refused.',
+  input: z.strictObject({
+    task: z.string().max(60).describe('The session that asks: ses_…'),
+    decision: z.string().max(20).describe('Its id: d1'),
+    answer: z.enum(['approve', 'reject', 'done', 'not-done', 'answer']),
+    text: z.string().max(20_000).default('').describe('Of an answer: what is answered.'),
+    words: z.string().trim().min(1).max(2_000).describe('What the person said, word for word.'),
+  }),
+  capability: 'blind',
+  target: ({ task, decision }) => `${task} ${decision}`,
+  run: ({ task, decision, answer, text: said, words, ...rest }, context) =>
+    ordered(() => {
+      const { mandate } = rest as unknown as { readonly mandate: Mandate };
+      const text = answer === 'answer' && said.trim() === '' ? words : said;
+      return context.kin().decide(task, decision, { answer, text, mandate });
+    }),
+});
+
 const askTask = defineTool({
   name: 'ask_task',
   description:
@@ -76,6 +99,7 @@ export const CONVERSATION_TOOLS: readonly Tool[] = [
   keepingOpen(ofFamily(startTask, 'spawns', false)),
   ofFamily(tellTask, 'instructs', false),
   ofFamily(stopTask, 'stops'),
+  ofFamily(decideTask, 'decides'),
   { ...askTask, limitMs: () => ASK_MS },
   listTasks,
 ];

@@ -20,11 +20,19 @@ export interface Conversation {
   readonly lookedAt: { readonly turn: number; readonly step: number } | null;
   /** Calls of the open turn with which it is to end. */
   readonly endings: readonly { readonly call: CallId; readonly relay: Relayed | null }[];
+  /** Questions of tasks whose id stands in a response, and the first such response. */
+  readonly shown: Readonly<Record<string, number>>;
   /** Of each task the last result that was relayed. */
   readonly relayed: Readonly<Record<SessionId, number>>;
 }
 
-export const NO_CONVERSATION: Conversation = { seen: {}, lookedAt: null, endings: [], relayed: {} };
+export const NO_CONVERSATION: Conversation = {
+  seen: {},
+  lookedAt: null,
+  endings: [],
+  shown: {},
+  relayed: {},
+};
 
 export const isConversation = ({ contract }: Pick<State, 'contract'>): boolean =>
   contract.profile === 'conversation';

@@ -260,6 +260,8 @@ export interface Choice {
   readonly by: string;
   /** The action that whoever decides has seen; a decision about another one is refused. */
   readonly digest?: string | undefined;
+  /** Where a conversation decides for a person: their message, and their words in it. */
+  readonly mandate?: NonNullable<EventOf<'decision.made'>['mandate']>;
 }
 
 /** The first answer stands, and what comes too late is refused, also where nobody has noticed the hour yet. */

@@ -322,6 +322,8 @@ export type EventBody =
       readonly answer: DecisionAnswer;
       readonly text: string;
       readonly by: string;
+      /** Only there where a conversation has passed on what a person said to it. */
+      readonly mandate?: { readonly session: SessionId; readonly message: MessageId; readonly words: string };
     }
   /** Nobody answered in time: what waited for it is not done. */
   | { readonly kind: 'decision.expired'; readonly decision: DecisionId }

@@ -156,7 +156,7 @@ const TRANSITIONS: { readonly [Kind in EventKind]: (s: State, e: EventOf<Kind>) 
   'call.refused': turn.callRefused,
   'call.suspended': turn.callSuspended,
   'progress.noted': turn.progressNoted,
-  'response.surfaced': (s, e) => conversation.ended(turn.surfaced(s, e), e.relayed),
+  'response.surfaced': (s, e) => conversation.spoken(turn.surfaced(s, e), e),
   'turn.failed': (s, e) => conversation.ended(turn.failed(s, e)),
   'turn.interrupted': (s, e) => conversation.ended(turn.interrupted(lifetime.admitted(s), e)),
   'compaction.started': context.started,

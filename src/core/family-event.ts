@@ -17,7 +17,7 @@ export interface Parent {
 }
 
 /** What a call does with children, where it does anything. */
-export type FamilyUse = 'spawns' | 'instructs' | 'stops';
+export type FamilyUse = 'spawns' | 'instructs' | 'stops' | 'decides';
 
 /** How an instruction of a child came to its end. All but the first cut it off. */
 export type ResultEnd = 'surfaced' | 'failed' | 'interrupted' | 'stopped' | 'quarantined' | 'budget';
@@ -55,6 +55,8 @@ export interface ChildQuestion {
   /** What can be answered; of a question of the work with `choices`, one of these. */
   readonly options: readonly DecisionAnswer[];
   readonly choices: readonly string[];
+  /** Of an approval: the action that it is about. */
+  readonly digest?: string;
 }
 
 export interface ChildUnknown {

@@ -82,9 +82,12 @@ export const NO_FAMILY: Family = {
 /** How this session and all below it stand now. */
 export function standing(s: State, session: SessionId): Standing {
   const below = s.family.children.flatMap(({ standing: of }) => (of === null ? [] : [of]));
-  const questions = openDecisions(s).map(({ id, about, question, options, choices }): ChildQuestion => {
-    return { session, decision: id, about, question, options, choices };
-  });
+  const questions = openDecisions(s).map(
+    ({ id, about, question, options, choices, digest }): ChildQuestion => ({
+      ...{ session, decision: id, about, question, options, choices },
+      ...(digest === null ? {} : { digest }),
+    }),
+  );
   return {
     asOf: s.head,
     status: statusOf(s),
@@ -157,7 +160,7 @@ export function refusal(
   s: State,
   use: FamilyUse,
 ): { readonly code: string; readonly message: string } | null {
-  if (use === 'stops') return null;
+  if (use === 'stops' || use === 'decides') return null;
   const { childDepth, childrenTotal, childrenAtOnce } = s.contract.limits;
   const { children } = s.family;
   const ordered =

@@ -64,6 +64,18 @@ export function kinOf(s: State, effect: EffectId, by: KinContext): Kin {
       const limit = reaching(known?.spent, share);
       return instruct(child, message, limit, keyOf(effect, by), by);
     },
+    async decide(id, decision, { answer, text, mandate }) {
+      const question = s.family.children
+        .flatMap(({ standing: of }) => of?.questions ?? [])
+        .find((one) => one.session === id && one.decision === decision);
+      if (!question)
+        throw new OutlastError('decision.unknown', `Nobody waits for ${oneLine(decision, 40)} any more.`);
+      const { message, words, digest } = mandate;
+      const given = { session: by.session, message, words };
+      const choice = { answer, text, by: s.contract.owner, mandate: given, digest: digest ?? undefined };
+      await tell(question.session, (c, now) => decide.answer(c, decision, choice, now), by);
+      return { decided: `${decision}: ${answer}` };
+    },
     async ask(id, question, signal) {
       const { id: child } = childCalled(id);
       return (await ask(child, await stateOf(child, by.ports), question, by.ports, signal)).answer;
@@ -252,7 +264,7 @@ function creating(session: SessionId, bodies: readonly EventBody[], { clock }: P
 
 async function tell(
   session: SessionId,
-  command: (s: State) => readonly EventBody[],
+  command: (s: State, now: number) => readonly EventBody[],
   { ports, wake }: KinContext,
 ): Promise<Appended> {
   const appended = await appendInput(session, ports, undefined, command);

@@ -8,6 +8,7 @@ import { OutlastError } from '../core/error.ts';
 import type { EventBody, Origin } from '../core/event.ts';
 import { refusal, shareOf } from '../core/family.ts';
 import { type CallId, type CellId, type Counters, mint } from '../core/ids.ts';
+import { mandate } from '../core/mandate.ts';
 import { digestOf, type Policy, type Ruling } from '../core/policy.ts';
 import { REFUSED } from '../core/slices/fork.ts';
 import type { State } from '../core/state.ts';
@@ -136,7 +137,15 @@ function withFamily(s: State, plan: Plan | Refusal): Plan | Refusal {
   const refused = refusal(s, plan.family);
   if (refused) return { refused };
   const { args } = plan;
+  if (plan.family === 'decides') return withMandate(s, plan);
   return { ...plan, args: { ...(isRecord(args) ? args : {}), share: shareOf(s) as Json } };
+}
+
+/** Who decides is a person; what they said goes with it, or it is not done. */
+function withMandate(s: State, plan: Plan): Plan | Refusal {
+  const args = isRecord(plan.args) ? plan.args : {};
+  const found = mandate(s, args as unknown as Parameters<typeof mandate>[1]);
+  return 'refused' in found ? found : { ...plan, args: { ...args, mandate: { ...found } } };
 }
 
 /** A promise in code would have to wait as long as a child may work; a call can be gone on without. */

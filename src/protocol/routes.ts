@@ -8,6 +8,7 @@
 import type { z } from 'zod';
 import type { Event, ForeignEvent } from '../core/event.ts';
 import * as budget from './budget.ts';
+import * as conversation from './conversation.ts';
 import * as files from './files.ts';
 import * as schema from './schema.ts';
 
@@ -71,6 +72,21 @@ export const ROUTES = {
     summary: 'Answer an open question. The first answer stands.',
     body: schema.decisionBody,
     answer: schema.phaseAnswer,
+  },
+  converse: {
+    ...post,
+    path: '/v1/conversations',
+    summary: 'Say something to your conversation, which starts with the first word. It is a session as well.',
+    body: conversation.converseBody,
+    answer: schema.started,
+    keyed: 'log',
+  },
+  conversation: {
+    ...get,
+    path: '/v1/conversations',
+    summary: 'Which session your conversation is.',
+    query: conversation.conversationQuery,
+    answer: conversation.conversation,
   },
   ask: {
     ...post,

@@ -236,6 +236,8 @@ export const row = z.object({
     .describe('In the queue for a slot, 1 for the next; only there while it waits for one.'),
   forkedFrom: z.string().optional().describe('The session that it is a fork of; only there for forks.'),
   parent: z.string().optional().describe('The session that it is a child of; only there for children.'),
+  profile: z.enum(['conversation']).optional().describe('What it is; not there for tasks.'),
+  waitsFor: z.string().optional().describe('What it waits for, in words; not there while it works.'),
 });
 
 export const rows = z.object({

@@ -41,10 +41,7 @@ export const handlers: Handlers = {
     const rows = await sessions.list({ limit, ...given({ phase, after }) });
     const last = rows.length === limit ? rows.at(-1) : undefined;
     return {
-      sessions: rows.map(
-        ({ owner: _, dueAt: __, epoch: ___, awaiting: ____, queuedAt: _____, residence: ______, ...row }) =>
-          row,
-      ),
+      sessions: rows.map(shownRow),
       after: last?.id ?? null,
     };
   },
@@ -56,6 +53,11 @@ export const handlers: Handlers = {
 
   send: ({ sessions, id, key, body: { message, images, when } }) =>
     sessions.send(id, message, { key, when, ...given({ images }) }),
+
+  async converse({ sessions, key, body: { message, name } }) {
+    return sessions.converse(message, { key, name });
+  },
+  conversation: async ({ sessions, query: { name } }) => ({ session: await sessions.conversation(name) }),
 
   ask: ({ sessions, id, body: { question }, signal }) => sessions.ask(id, question, { signal }),
 
@@ -124,3 +126,17 @@ const inWords = <Budget extends { readonly spent: Spent }>(budget: Budget) => ({
   ...budget,
   words: spentInWords(budget.spent),
 });
+
+/** Without what the store keeps in a row for itself. */
+function shownRow({
+  owner: _,
+  dueAt: __,
+  epoch: ___,
+  awaiting: ____,
+  queuedAt: _____,
+  residence: ______,
+  spent: _______,
+  ...row
+}: Awaited<ReturnType<Sessions['list']>>[number]) {
+  return row;
+}

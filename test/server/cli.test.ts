@@ -303,6 +303,22 @@ describe('the other verbs', () => {
     expect(ran.stdout).toMatch(/› say hello.+hello.+› say one.+two\n/s);
   });
 
+  test('chat: what is said goes to one conversation, by words or by a pipe', async () => {
+    const one = await run('chat', 'say one', '--json');
+    expect(one.code).toBe(0);
+    const { session, response } = resultOf(one);
+    expect(response).toBe('one');
+    expect(one.stderr).toContain('A scripted planner talks here, and no model');
+    const piped = await command(['chat'], {
+      env: { OUTLAST_URL: listening.url },
+      input: 'say two\nsay three\n',
+    });
+    expect([piped.code, piped.stdout]).toEqual([0, expect.stringContaining('three')]);
+    expect(resultOf(await run('chat', 'say four', '--json')).session).toBe(session);
+    expect(resultOf(await run('chat', '--name', 'work', 'say five', '--json')).session).not.toBe(session);
+    expect((await run('list')).stdout).toMatch(/talks {2}Conversation work\n.* talks {2}Conversation\n/);
+  });
+
   test('list, inspect and verify show what there is', async () => {
     const id = await rested('pay');
     await rested('say hello', false);

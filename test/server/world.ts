@@ -14,6 +14,7 @@
  * Of a question beside the work (`ask`) its words are the ones that count.
  */
 
+import { conversationOffer } from '../../src/conversation/conversation.ts';
 import type { Owner } from '../../src/core/ids.ts';
 import type { ModelRequest } from '../../src/core/message.ts';
 import { policyOf } from '../../src/core/policy.ts';
@@ -77,6 +78,7 @@ export function world(): World {
       prices: { price: async () => null },
       sandbox: noSandbox,
       workspaces: memoryWorkspaces(),
+      conversation: conversationOffer(),
       tools: registry([look, pay, refund, python]),
       policy,
       clock: systemClock,

@@ -35,7 +35,7 @@ export const run: Verb = async ({ options, terminal }) => {
     coloured(row.phase, paint) + paint.dim(besides(row)),
     paint.dim(`turn ${row.turn}`),
     paint.dim(ago(now - row.updatedAt)),
-    `${oneLine(clean(row.title), room)}${paint.dim(origin(row, depth))}${needs(row, paint.yellow)}`,
+    `${row.profile === undefined ? '' : paint.cyan('talks  ')}${oneLine(clean(row.title), room)}${paint.dim(origin(row, depth))}${needs(row, paint.yellow)}`,
   ]);
   if (lines.length === 0) terminal.say(paint.dim(`No sessions. Start one: ${COMMAND} start "…"`));
   for (const line of table(lines)) terminal.say(line);

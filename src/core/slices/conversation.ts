@@ -3,6 +3,7 @@
 import type { Conversation } from '../conversation.ts';
 import type { Relayed } from '../conversation-event.ts';
 import type { EventOf } from '../event.ts';
+import { questionKey } from '../mandate.ts';
 import type { State } from '../state.ts';
 import { progressed } from './lifetime.ts';
 import { answerCall, closeTurn } from './turn.ts';
@@ -20,6 +21,19 @@ export function endingChosen(s: State, { call, relay }: EventOf<'ending.chosen'>
 
 export const passed = (s: State, e: EventOf<'turn.passed'>): State =>
   ended(closeTurn(progressed(s), 'passed', '', e));
+
+/** Which questions of tasks the person has been told of: their ids stand in it. */
+export function spoken(s: State, e: EventOf<'response.surfaced'>): State {
+  const open = s.family.children.flatMap(({ standing }) => standing?.questions ?? []);
+  const news = open.filter(
+    (one) =>
+      s.conversation.shown[questionKey(one)] === undefined &&
+      new RegExp(`\\b${one.decision}\\b`).test(e.text),
+  );
+  const shown = Object.fromEntries(news.map((one) => [questionKey(one), e.seq]));
+  const told = news.length === 0 ? s : having(s, { shown: { ...s.conversation.shown, ...shown } });
+  return ended(told, e.relayed);
+}
 
 /** The end of a turn, however it came: what its calls have chosen is over with it. */
 export function ended(s: State, relayed: readonly Relayed[] = []): State {

@@ -71,9 +71,9 @@ async function inbox() {
 
 function item(row, isCurrent) {
   const asks = row.openDecisions > 0 ? `${row.openDecisions} open` : null;
-  const fork = row.parent ? 'child' : row.forkedFrom ? 'fork' : null;
+  const kind = row.profile ?? (row.parent ? 'child' : row.forkedFrom ? 'fork' : null);
   const waits = row.place === undefined ? null : `waits for a slot: place ${row.place}`;
-  const about = [waits, `turn ${row.turn}`, fork, asks, ago(row.updatedAt)]
+  const about = [waits, `turn ${row.turn}`, kind, asks, ago(row.updatedAt)]
     .filter((part) => part !== null)
     .join(' · ');
   const link = el(
