@@ -16,6 +16,7 @@ import { decide } from './decide.ts';
 import { metaOf, observe, RUNTIME } from './observations.ts';
 import { repairReply } from './repair/repair.ts';
 import { summary } from './summary.ts';
+import { talkReply } from './talk.ts';
 
 const NAME = 'scripted planner, no model';
 
@@ -50,6 +51,8 @@ export function scriptedPlanner(): Model {
 export function plan(request: ModelRequest): ModelReply {
   const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
   if (request.isAside) return { parts: [{ type: 'text', text: aside(request) }], finish: 'stop', usage };
+  const talked = talkReply(request);
+  if (talked !== null) return talked;
   const repaired = repairReply(request);
   if (repaired !== null) return repaired;
   if (request.isCompaction)
