@@ -18,6 +18,7 @@ import { delegationReply } from './delegation/delegation.ts';
 import { metaOf, observe, RUNTIME } from './observations.ts';
 import { repairReply } from './repair/repair.ts';
 import { summary } from './summary.ts';
+import { talkReply } from './talk.ts';
 
 const NAME = 'scripted planner, no model';
 
@@ -52,7 +53,7 @@ export function scriptedPlanner(): Model {
 export function plan(request: ModelRequest): ModelReply {
   const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
   if (request.isAside) return { parts: [{ type: 'text', text: aside(request) }], finish: 'stop', usage };
-  const scripted = repairReply(request) ?? delegationReply(request);
+  const scripted = talkReply(request) ?? repairReply(request) ?? delegationReply(request);
   if (scripted !== null) return scripted;
   if (request.isCompaction)
     return { parts: [{ type: 'text', text: summary(request) }], finish: 'stop', usage };
