@@ -74,7 +74,12 @@ describe('the calls', () => {
       status: 409,
       code: 'turn.none',
     });
-    expect(await http.call('stop', id)).toEqual({ session: id, status: 'stopped', unknown: [] });
+    expect(await http.call('stop', id)).toEqual({
+      session: id,
+      status: 'stopped',
+      unknown: [],
+      children: [],
+    });
     const refused = await refusal(http.post(`/v1/sessions/${id}/messages`, { message: 'say x' }));
     expect(refused).toMatchObject({ status: 409, code: 'session.stopped' });
     expect(await http.call('reopen', id)).toMatchObject({ phase: 'awaiting_input' });

@@ -413,6 +413,32 @@ describe('the other verbs', () => {
     expect(decided).toMatchObject({ decision: 'd1', text: '--url=http://127.0.0.1:1' });
   });
 
+  test('a child: its question ends the watching, is answered in it, and the rest says whose it is', async () => {
+    const started = await run('start', '--persist', 'delegate choose ant|bee');
+    expect(started.code).toBe(5);
+    const parent = /ses_[0-9a-z]+/.exec(started.stdout)?.[0] ?? '';
+    const { id: child = '' } = (await outlast.inspect(parent)).children[0] ?? {};
+    expect(started.stdout).toContain(`→ child ${child} "choose ant|bee"`);
+    expect(started.stdout).toContain(`decide ${child} d1 answer 'bee'`);
+    expect(started.stdout).toContain(`It waits for ${child}`);
+
+    const inspected = await run('inspect', 'last');
+    expect(inspected.stdout).toContain(parent);
+    expect(inspected.stdout).toMatch(new RegExp(`Children\\n +${child} +awaiting_decision`));
+    expect(inspected.stdout).toContain(`decide ${child} d1 answer 'ant'`);
+    const listed = await run('list');
+    expect(listed.stdout).toMatch(new RegExp(`^${parent} .*\\n  ${child} .*  child`, 'm'));
+
+    expect((await run('pause', parent)).stdout).toContain(`paused with it: ${child}`);
+    await run('resume', parent);
+    expect((await run('decide', child, 'd1', 'answer', 'bee')).code).toBe(0);
+    await outlast.rest(parent);
+    const stopped = await run('stop', parent);
+    expect(stopped.stdout).toContain(`with it: ${child} "choose ant|bee"`);
+    const { stdout } = await run('follow', parent);
+    expect(stdout).toContain(`✓ child ${child} "choose ant|bee" answered:`);
+  }, 120_000);
+
   test('ask answers beside the work; the session does not notice', async () => {
     const id = await rested('say hello');
     const before = await outlast.inspect(id);

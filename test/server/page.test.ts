@@ -182,6 +182,21 @@ describe('against a world at hand', () => {
     expect(await open.getByLabel('Words').getAttribute('placeholder')).toBe('your answer');
   });
 
+  test('a question of a child is answered on the page of its parent, which shows its children', async () => {
+    await serve();
+    const { session } = await outlast.start({ message: 'delegate choose ant|bee', persist: true });
+    await page.goto(`${listening.url}/#/${session}`);
+    await page.getByRole('button', { name: 'bee' }).click();
+    await page.locator('.question.closed').waitFor();
+    await page.locator('.of-child').waitFor();
+    await page.locator('.session[data-phase="awaiting_input"]').waitFor();
+    const [child] = (await outlast.inspect(session)).children;
+    await page.locator(`.beside [data-child="${child?.id}"]`).getByText('turn 1: surfaced').waitFor();
+    await page.locator(`.sessions li.child[data-session="${child?.id}"]`).waitFor();
+    await page.locator('.beside .children a').click();
+    await page.locator('.beside').getByText('child of').waitFor();
+  });
+
   test('the inbox gathers what awaits a person from all sessions, and is answered in place', async () => {
     await serve();
     for (const message of ['pay', 'refund', 'choose red|blue']) {

@@ -9,6 +9,7 @@
  *   wonder       asks the person what is what, which takes any answer
  *   choose A|B   asks the person to choose one of these
  *   plot NAME    a cell of Python that gives rows and leaves `plots/NAME.png`: a PNG, but of NAME `evil` only by its name
+ *   delegate TEXT  gives TEXT to a child, and waits for it
  *   refund       a blind effect that a person is asked about before it is sent
  *
  * Of a question beside the work (`ask`) its words are the ones that count.
@@ -29,6 +30,7 @@ import { type GenerateOptions, type Model, ModelError, type ModelReply } from '.
 import { type Outlast, outlast } from '../../src/runtime/runtime.ts';
 import type { Sandbox } from '../../src/sandbox/port.ts';
 import { memoryStore } from '../../src/store/memory.ts';
+import { DELEGATION } from '../../src/tools/delegate/delegate.ts';
 import type { Tool } from '../../src/tools/port.ts';
 import { memoryWorkspaces } from '../../src/workspace/memory.ts';
 
@@ -79,7 +81,7 @@ export function world(): World {
       sandbox: noSandbox,
       workspaces: memoryWorkspaces(),
       conversation: conversationOffer(),
-      tools: registry([look, pay, refund, python]),
+      tools: registry([look, pay, refund, python, ...DELEGATION]),
       policy,
       clock: systemClock,
       entropy: systemEntropy,
@@ -123,6 +125,7 @@ function answerTo(text: string, { onText }: GenerateOptions): ModelReply {
   if (word === 'refund') return calling('refund', 'Refunding.', { cents: 700 });
   if (word === 'plot')
     return calling('python', 'Drawing.', { code: `# Draws ${rest[0]}\ndraw()`, name: rest[0] ?? '' });
+  if (word === 'delegate') return calling('delegate', 'Giving it away.', { task: rest.join(' ') });
   if (word === 'wonder') return calling('ask_person', 'Asking.', { question: 'What is what?' });
   if (word === 'choose') {
     const choices = rest.join(' ').split('|');
