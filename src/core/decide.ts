@@ -116,10 +116,13 @@ export function send(
   const receipt = {
     message,
     rule: ruleOf(s, when),
-    ...given({ woke: isFollowUp(s) ? restsAt(s) : undefined }),
+    // What has neither heap nor files has nothing that had to be brought back.
+    ...given({ woke: isFollowUp(s) ? (holdsAny(s) ? restsAt(s) : 'resident') : undefined }),
   };
   return { ...receipt, events: [{ kind: 'message.accepted', key, text, images, when, ...receipt }] };
 }
+
+const holdsAny = ({ heap, workspace }: State): boolean => heap.chain !== null || workspace.tree !== null;
 
 /** The rule that applies to a message accepted in this state, in words. */
 export function ruleOf(s: State, when: When): string {
