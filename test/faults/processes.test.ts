@@ -124,7 +124,7 @@ describe.skipIf(missing !== null)(`with a confinement${missing === null ? '' : `
       h.shell({ command: `(setsid ${behind} &); while echo line >> log; do sleep 0.05; ${text} & done` }),
     );
     await until(() => alive(text).length > 2 && alive(behind).length === 1, 'it writes');
-    expect(await h.outlast.stop(id)).toEqual({ status: 'stopped', unknown: [] });
+    expect(await h.outlast.stop(id)).toEqual({ status: 'stopped', unknown: [], children: [] });
     expect(none([text, behind])).toBe(true);
     expect(asked).toHaveLength(1);
     const ended = await h.result(id);

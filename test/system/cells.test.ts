@@ -26,7 +26,7 @@ describe('a cell that never ends', () => {
       expect((await outlast.inspect(spinning)).phase).toBe('working');
 
       expect((await outlast.send(spinning, 'are you there?')).rule).toContain('joins turn 1');
-      expect(await outlast.stop(spinning)).toEqual({ status: 'stopped', unknown: [] });
+      expect(await outlast.stop(spinning)).toEqual({ status: 'stopped', unknown: [], children: [] });
     } finally {
       await outlast.close();
     }

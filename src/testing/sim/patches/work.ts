@@ -42,9 +42,9 @@ export const WORK_PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'core/slices/turn.js',
-        find: "return closeTurn(progressed(s), 'surfaced', e.text, e);",
+        find: "const closed = closeTurn(progressed(s), 'surfaced', e.text, e);",
         replace:
-          "return closeTurn(progressed({ ...s, inbox: { ...s.inbox, unread: [] } }), 'surfaced', e.text, e);",
+          "const closed = closeTurn(progressed({ ...s, inbox: { ...s.inbox, unread: [] } }), 'surfaced', e.text, e);",
       },
     ],
   },
