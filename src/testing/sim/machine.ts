@@ -1,6 +1,8 @@
 /** One machine of the simulator: the whole runtime on ports that are boundaries of one life. */
 
+import { conversationOffer } from '../../conversation/conversation.ts';
 import type { Owner } from '../../core/ids.ts';
+import type { Limits } from '../../core/limits.ts';
 import type { ModelRequest, Usage } from '../../core/message.ts';
 import type { Policy } from '../../core/policy.ts';
 import { leaseDriver } from '../../driver/leases.ts';
@@ -49,6 +51,8 @@ export interface MachineOptions {
   readonly mutation: Mutation;
   /** How often the sweeper looks, at the least. */
   readonly sweepMs?: number | undefined;
+  /** Of conversations and their tasks; other sessions have their own. */
+  readonly limits?: Partial<Limits> | undefined;
   readonly report: Ports['report'];
 }
 
@@ -73,6 +77,7 @@ export function machine(life: Life, options: MachineOptions): Outlast {
     charge,
     report,
     sweepMs = SWEEP_MS,
+    limits = {},
   } = options;
   const scripted: Model = {
     name: 'scripted/sim',
@@ -91,6 +96,7 @@ export function machine(life: Life, options: MachineOptions): Outlast {
     workspaces: life.port('workspaces', mutation.workspaces?.(workspaces) ?? workspaces),
     sandbox: heapPorts(life, mutation.sandbox?.(sandbox) ?? sandbox, { real: true }),
     tools: registry(tools),
+    conversation: conversationOffer({ limits, around: (tool) => life.port(tool.spec.name, tool) }),
     policy,
     clock: life.clock,
     entropy,
@@ -102,7 +108,7 @@ export function machine(life: Life, options: MachineOptions): Outlast {
     report,
   };
   const driver = leaseDriver({ store: ports.store, clock: life.clock, report, sweepMs });
-  return outlast(ports, driver, 'local' as Owner);
+  return outlast(ports, driver, 'local' as Owner, { limits });
 }
 
 /** The simulator reads images; secrets are the business of the stores' own tests. */
