@@ -24,6 +24,16 @@ const quiet = (id: string) =>
     );
   }, 'nothing is at work');
 
+test('two reports that come one after the other are both relayed', async () => {
+  const id = await h.converse("Report on February's invoices");
+  await h.done(h.api.send(id, "Report on May's invoices", { when: 'later' }));
+  await quiet(id);
+  const tasks = (await h.state(id)).family.children.map((child) => child.id);
+  const relayed = (await said(id)).flatMap((event) => event.relayed ?? []).map(({ task }) => task);
+  expect([...relayed].sort()).toEqual([...tasks].sort());
+  expect(tasks).toHaveLength(2);
+});
+
 test("the demo's requests: a report that stays open, the same for another month, and a stop", async () => {
   const id = await h.converse("Report on February's invoices");
   await quiet(id);

@@ -127,7 +127,10 @@ function news({ messages }: ModelRequest) {
   return {
     said: texts.filter((text) => !text.startsWith(RUNTIME)),
     told: texts.filter((text) => text.startsWith(RUNTIME)).map((text) => text.slice(RUNTIME.length)),
-    results: since.flatMap((message) => (message.role === 'tool' ? message.results : [])),
+    // Those of a turn that ended with them need no word.
+    results: since
+      .flatMap((message) => (message.role === 'tool' ? message.results : []))
+      .filter(({ tool, status }) => !(ENDS.has(tool) && status === 'done')),
   };
 }
 
@@ -145,6 +148,8 @@ function tasksIn({ messages }: ModelRequest): readonly Task[] {
     return [{ id, title: unquoted(title), request: unquoted(request), isOver, questions }];
   });
 }
+
+const ENDS: ReadonlySet<string> = new Set(['relay', 'let_pass']);
 
 const unquoted = (text: string): string => String(parseJson(text) ?? '');
 

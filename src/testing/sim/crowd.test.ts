@@ -34,6 +34,7 @@ async function loop(
 
 it.each([1, 2])(
   '%i slots: kills anywhere, and never more at work, all get a turn, in order',
+  { timeout: 240_000 },
   async (slots) => {
     const { crashes, findings } = await loop(slots);
     expect(findings).toEqual([]);

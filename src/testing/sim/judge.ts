@@ -1,5 +1,6 @@
 /** The judge at the end of a run: the books, the ledger, the money, and the end of the clean run. */
 
+import { isConversation } from '../../core/conversation.ts';
 import { phase } from '../../core/phase.ts';
 import type { State } from '../../core/state.ts';
 import { digestOfTree, EMPTY_TREE, entryAt, type Tree } from '../../core/tree.ts';
@@ -72,8 +73,11 @@ export function judgeBooks(wanted: Scenario['wanted'], world: World): Pick<Verdi
 export function essence(s: State): unknown {
   return {
     status: s.lifetime.status,
-    turns: s.turns,
-    last: s.lastTurn && { number: s.lastTurn.number, end: s.lastTurn.end, text: s.lastTurn.text },
+    // What comes of tasks is read as it comes: in one turn or in several.
+    turns: isConversation(s) ? null : s.turns,
+    relayed: Object.keys(s.conversation.relayed).length,
+    last: !isConversation(s) &&
+      s.lastTurn && { number: s.lastTurn.number, end: s.lastTurn.end, text: s.lastTurn.text },
     unread: s.inbox.unread.length,
     read: said(s).filter((text) => !OF_CHILD.test(text)),
     // Children work side by side, and which is done first is not the same in each run.
@@ -91,7 +95,7 @@ export function essence(s: State): unknown {
   };
 }
 
-const OF_CHILD = /^Child ses_/;
+const OF_CHILD = /^(?:Child|Task) ses_/;
 const unnamed = (text: string): string => text.replace(/ses_\w+/, 'a child');
 
 /** The beginning of what was read, wherever it stands by now: when it leaves the view is not the same in each run. */

@@ -1,6 +1,8 @@
 /** One machine of the simulator: the whole runtime on ports that are boundaries of one life. */
 
+import { conversationOffer } from '../../conversation/conversation.ts';
 import type { Owner } from '../../core/ids.ts';
+import type { Limits } from '../../core/limits.ts';
 import type { ModelRequest, Usage } from '../../core/message.ts';
 import type { Policy } from '../../core/policy.ts';
 import { leaseDriver } from '../../driver/leases.ts';
@@ -51,6 +53,8 @@ export interface MachineOptions {
   readonly sweepMs?: number | undefined;
   /** Sessions of the owner that may work at once; by default more than there are. */
   readonly slots?: number | undefined;
+  /** Of conversations and their tasks; other sessions have their own. */
+  readonly limits?: Partial<Limits> | undefined;
   readonly report: Ports['report'];
 }
 
@@ -76,6 +80,7 @@ export function machine(life: Life, options: MachineOptions): Outlast {
     report,
     sweepMs = SWEEP_MS,
     slots,
+    limits = {},
   } = options;
   const scripted: Model = {
     name: 'scripted/sim',
@@ -94,6 +99,7 @@ export function machine(life: Life, options: MachineOptions): Outlast {
     workspaces: life.port('workspaces', mutation.workspaces?.(workspaces) ?? workspaces),
     sandbox: heapPorts(life, mutation.sandbox?.(sandbox) ?? sandbox, { real: true }),
     tools: registry(tools),
+    conversation: conversationOffer({ limits, around: (tool) => life.port(tool.spec.name, tool) }),
     policy,
     clock: life.clock,
     entropy,
@@ -106,7 +112,7 @@ export function machine(life: Life, options: MachineOptions): Outlast {
     report,
   };
   const driver = leaseDriver({ store: ports.store, clock: life.clock, report, sweepMs, slots });
-  return outlast(ports, driver, 'local' as Owner);
+  return outlast(ports, driver, 'local' as Owner, { limits });
 }
 
 /** The simulator reads images; secrets are the business of the stores' own tests. */

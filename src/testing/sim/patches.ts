@@ -17,6 +17,7 @@ import { FORK_PATCHES } from './patches/forks.ts';
 import { HOLDER_PATCHES } from './patches/holders.ts';
 import { PAST_PATCHES } from './patches/past.ts';
 import { SPENT_PATCHES } from './patches/spent.ts';
+import { TALK_PATCHES } from './patches/talks.ts';
 import { TOLD_PATCHES } from './patches/told.ts';
 import { WORK_PATCHES } from './patches/work.ts';
 
@@ -38,4 +39,5 @@ export const PATCHES: readonly Patch[] = [
   ...PAST_PATCHES,
   ...FILE_PATCHES,
   ...CHILD_PATCHES,
+  ...TALK_PATCHES,
 ];

@@ -42,6 +42,10 @@ export class Person {
   async perform(api: Outlast, act: Act, key: string): Promise<void> {
     const { clock, watch, other, scenario } = this.options;
     if (act.do === 'wait') return clock.sleep(act.ms ?? 0);
+    if (act.do === 'start' && scenario.isTalk) {
+      watch.session = (await api.converse(act.text ?? '', { key })).session;
+      return this.rest(api, watch.session, act.leavesOpen);
+    }
     if (act.do === 'start') {
       const budget = { session: (act.budget ?? {}) as Budget };
       const asked = {

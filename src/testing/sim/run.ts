@@ -211,6 +211,7 @@ class Simulation {
       reply: forkable(scenario.reply),
       policy: scenario.policy ?? ALLOW_ALL,
       sweepMs: scenario.sweepMs,
+      limits: scenario.limits,
       prices: scenario.prices ?? UNPRICED,
       charge: (usage) => {
         outside.charged += chargeOf(usage);

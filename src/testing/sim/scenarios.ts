@@ -9,6 +9,7 @@ import { FILES } from './scenarios/files.ts';
 import { HEAPS } from './scenarios/heaps.ts';
 import { PAST } from './scenarios/past.ts';
 import { PEOPLE } from './scenarios/people.ts';
+import { TALKS } from './scenarios/talks.ts';
 
 export const SCENARIOS: readonly Scenario[] = [
   ...EFFECTS,
@@ -19,4 +20,5 @@ export const SCENARIOS: readonly Scenario[] = [
   ...CONTEXTS,
   ...PAST,
   ...CHILDREN,
+  ...TALKS,
 ];

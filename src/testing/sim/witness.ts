@@ -56,7 +56,8 @@ export class Witness {
         this.ledgerSays(event.effect, event.finding.status, event.seq);
         if (event.evidence === 'audited') this.transientIsTold(event.effect, event.note, event.seq);
       }
-      if (event.kind === 'response.surfaced') this.personIsTold(event.text, event.seq);
+      // The words of a task are held against its own books, where it has said them.
+      if (event.kind === 'response.surfaced' && !event.relayed) this.personIsTold(event.text, event.seq);
       if (event.kind === 'response.surfaced' || event.kind === 'turn.failed') this.claimed(event);
     }
   }

@@ -1,0 +1,44 @@
+/** Planted bugs of a conversation. */
+
+import type { Patch } from '../patches.ts';
+
+const TALK = 'a conversation, two tasks beside it, and one more instruction for one of them';
+
+export const TALK_PATCHES: readonly Patch[] = [
+  {
+    // It has what was told before the worker died, and takes it for new.
+    name: 'announced twice: a result that is told again wakes the conversation again',
+    first: { scenario: TALK, mode: 'crash' },
+    edits: [
+      {
+        file: 'core/slices/family.js',
+        find: 'result !== null && result.seq > (last?.seq ?? 0)',
+        replace: 'result !== null && result.seq >= (last?.seq ?? 0)',
+      },
+    ],
+  },
+  {
+    name: 'talked over: what comes while the conversation speaks is gone when it has spoken',
+    first: { scenario: TALK, mode: 'crash' },
+    edits: [
+      {
+        file: 'core/slices/turn.js',
+        find: 'lastTurn: { number, end, text, at: e.at, step: stepNumber },',
+        replace:
+          "lastTurn: { number, end, text, at: e.at, step: stepNumber }, inbox: { ...s.inbox, unread: s.inbox.unread.filter((one) => one.from === 'person') },",
+      },
+    ],
+  },
+  {
+    // It speaks of tasks as they stood long ago.
+    name: 'stale: the conversation looks at its tasks once and never again',
+    first: { scenario: TALK, mode: 'crash' },
+    edits: [
+      {
+        file: 'core/conversation.js',
+        find: 'return lookedAt?.turn !== turn || lookedAt.step !== step;',
+        replace: 'return lookedAt === null;',
+      },
+    ],
+  },
+];
