@@ -107,7 +107,8 @@ describe.skipIf(missing !== null)(`with a confinement${missing === null ? '' : `
       const [sent, came] = ['effect.dispatched', 'effect.settled'].map(
         (kind) => settled.find((event) => event.kind === kind)?.at ?? 0,
       );
-      expect((came ?? 0) - (sent ?? 0)).toBeLessThan(2_000);
+      // Long before what it left behind, on the slowest machine.
+      expect((came ?? 0) - (sent ?? 0)).toBeLessThan(20_000);
       await h.outlast.send(id, 'shell_jobs {}');
       expect(await h.result(id)).toMatchObject({ running: [{ job: 'j1', leftRunning: expect.any(String) }] });
       await h.outlast.send(id, 'shell_jobs {"job":"j1","do":"kill"}');

@@ -23,9 +23,9 @@ export const TALK_PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'core/slices/turn.js',
-        find: 'lastTurn: { number, end, text, at: e.at, step: stepNumber },',
+        find: 'lastTurn: { number, end, text, at: e.at, step: stepNumber, partial: [] },',
         replace:
-          "lastTurn: { number, end, text, at: e.at, step: stepNumber }, inbox: { ...s.inbox, unread: s.inbox.unread.filter((one) => one.from === 'person') },",
+          "lastTurn: { number, end, text, at: e.at, step: stepNumber, partial: [] }, inbox: { ...s.inbox, unread: s.inbox.unread.filter((one) => one.from === 'person') },",
       },
     ],
   },
