@@ -14,6 +14,7 @@ const entries = [
   'src/testing/index.ts',
   'src/testing/contract/main.ts',
   'src/testing/sim/main.ts',
+  'src/testing/talks/main.ts',
   'src/testing/kill/main.ts',
   'src/testing/disk/main.ts',
 ];
