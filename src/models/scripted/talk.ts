@@ -97,8 +97,10 @@ function decision(text: string, tasks: readonly Task[]): Asked[1] | null {
 // ── what tasks say ─────────────────────────────────────────────────────────────────────────────────────────
 
 function passOn(told: readonly string[]): ModelReply {
-  const answered = told.flatMap((text) => /^Task (ses_\w+) \(.*?\) answered:/.exec(text)?.[1] ?? []);
-  const others = told.filter((text) => !/^Task ses_\w+ \(.*?\) answered:/.test(text));
+  const answered = told.flatMap(
+    (text) => /^Task (ses_\w+) \(.*?\) answered(?: in its turn \d+)?:/.exec(text)?.[1] ?? [],
+  );
+  const others = told.filter((text) => !/^Task ses_\w+ \(.*?\) answered(?: in its turn \d+)?:/.test(text));
   const worth = others.filter((text) => /^(?:Task |Timer )/.test(text));
   if (worth.length === 0 && answered.length === 0) return call(['let_pass', {}]);
   if (worth.length === 0) return call(...[...new Set(answered)].map((task): Asked => ['relay', { task }]));

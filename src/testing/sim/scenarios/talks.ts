@@ -12,7 +12,9 @@ function news({ messages }: ModelRequest) {
   const texts = since.flatMap((message) => (message.role === 'user' ? [message.text] : []));
   return {
     said: texts.filter((text) => !text.startsWith('[outlast]')),
-    told: texts.flatMap((text) => /^\[outlast\] Task (ses_\w+) .* answered:/.exec(text)?.[1] ?? []),
+    told: texts.flatMap(
+      (text) => /^\[outlast\] Task (ses_\w+) .*? answered(?: in its turn \d+)?:/.exec(text)?.[1] ?? [],
+    ),
     // That of a relay ended the turn before.
     results: since
       .flatMap((message) => (message.role === 'tool' ? message.results : []))
