@@ -9,13 +9,17 @@ import { CASES } from './cases.ts';
 import { play } from './play.ts';
 import { faults, type Scored, tally } from './score.ts';
 
-const { values } = parseArgs({
-  options: {
-    model: { type: 'string' },
-    group: { type: 'string' },
-    json: { type: 'boolean', default: false },
-  },
-});
+const HELP = `npm run eval:conversation -- [--model provider/model] [--group NAME] [--json]
+
+  --model   by default what the environment names, as for outlast serve
+  --group   only these: ${[...new Set(CASES.map(({ group }) => group))].join(', ')}
+  --json    what it did in each case, on the last line`;
+
+const { values } = parsed();
+if (values.help) {
+  console.log(HELP);
+  process.exit(0);
+}
 const spec = values.model ?? chooseModel(process.env)?.spec;
 if (spec === undefined) {
   console.error(
@@ -41,3 +45,19 @@ for (const one of CASES.filter(({ group }) => values.group === undefined || grou
 for (const line of tally(scored)) console.log(line);
 if (values.json) console.log(JSON.stringify({ model: spec, scored }));
 process.exitCode = scored.some((one) => one.faults.length > 0) ? 1 : 0;
+
+function parsed() {
+  try {
+    return parseArgs({
+      options: {
+        model: { type: 'string' },
+        group: { type: 'string' },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
+    process.exit(2);
+  }
+}
