@@ -36,7 +36,7 @@ export const TOLD_PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'core/slices/turn.js',
-        find: "toldSeq: end === 'interrupted' ? s.toldSeq : e.seq",
+        find: "toldSeq: end === 'interrupted' || end === 'passed' ? s.toldSeq : e.seq",
         replace: 'toldSeq: e.seq',
       },
     ],
