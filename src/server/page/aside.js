@@ -64,7 +64,7 @@ function children({ children: all }) {
     return el(
       'tr',
       { 'data-child': id },
-      el('td', {}, linkTo(id, title), el('span', { class: 'how' }, open.join(' · '))),
+      el('td', {}, linkTo(id, title), el('div', { class: 'how' }, open.join(' · '))),
       el('td', {}, phaseBadge(phase)),
     );
   });
