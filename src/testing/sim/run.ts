@@ -276,7 +276,11 @@ class Simulation {
   private async thaw(first: Life): Promise<void> {
     this.awaken(first);
     const end = this.clock.now() + 2 * LEASE_MS;
-    while (this.clock.now() < end && this.clock.advance()) await quiet(this.workers);
+    while (this.clock.now() < end && this.clock.advance()) {
+      await quiet(this.workers);
+      // Somebody else may still be at work: what they say is held against the books of that moment.
+      await this.watch.look();
+    }
   }
 
   private awaken(first: Life): void {
