@@ -3,8 +3,8 @@
 import { expect, it } from 'vitest';
 import { lastJson, node } from '../build.ts';
 
-it('every boundary of every scenario, on both sides', { timeout: 1_510_000 }, async () => {
-  const { stdout, stderr, code } = await node('testing/sim/main.js', ['--json'], { timeoutMs: 1_500_000 });
+it('every boundary of every scenario, on both sides', { timeout: 3_010_000 }, async () => {
+  const { stdout, stderr, code } = await node('testing/sim/main.js', ['--json'], { timeoutMs: 3_000_000 });
   const totals = lastJson(stdout);
   expect(totals, stderr).toMatchObject({ duplicates: 0, lost: 0, untrue: 0, stuck: 0, broken: 0 });
   expect(totals.questions).toBe(totals.questionsMinimum);
@@ -15,9 +15,9 @@ it('every boundary of every scenario, on both sides', { timeout: 1_510_000 }, as
   expect(code).toBe(0);
 });
 
-it('a crash during recovery: every pair of the small scenarios', { timeout: 910_000 }, async () => {
+it('a crash during recovery: every pair of the small scenarios', { timeout: 1_810_000 }, async () => {
   const { stdout, stderr, code } = await node('testing/sim/main.js', ['--pairs', '--json'], {
-    timeoutMs: 900_000,
+    timeoutMs: 1_800_000,
   });
   const totals = lastJson(stdout);
   expect(totals, stderr).toMatchObject({ duplicates: 0, lost: 0, untrue: 0, stuck: 0, broken: 0 });
@@ -26,9 +26,9 @@ it('a crash during recovery: every pair of the small scenarios', { timeout: 910_
   expect(code).toBe(0);
 });
 
-it('seeded storms heal, and each seed leaves one trace', { timeout: 910_000 }, async () => {
+it('seeded storms heal, and each seed leaves one trace', { timeout: 1_810_000 }, async () => {
   const { stdout, stderr } = await node('testing/sim/main.js', ['--seeds', '60', '--json'], {
-    timeoutMs: 900_000,
+    timeoutMs: 1_800_000,
   });
   expect(lastJson(stdout), stderr).toMatchObject({
     runs: 60,
@@ -40,9 +40,9 @@ it('seeded storms heal, and each seed leaves one trace', { timeout: 910_000 }, a
   });
 });
 
-it('every planted bug is caught', { timeout: 1_510_000 }, async () => {
+it('every planted bug is caught', { timeout: 3_010_000 }, async () => {
   const { stdout, stderr } = await node('testing/sim/main.js', ['--mutants', '--json'], {
-    timeoutMs: 1_500_000,
+    timeoutMs: 3_000_000,
   });
   const { mutants, caught } = lastJson(stdout);
   expect(Number(mutants)).toBeGreaterThanOrEqual(30);

@@ -68,7 +68,7 @@ const SIDES = ['before', 'after'] as const;
 
 /** Calls that change nothing that outlives the machine. */
 const READS =
-  /\.(row|read|due|nextDue|findStart|blob|create|restore|replay|base|find|generate|budget|apply|close)$/;
+  /\.(row|read|due|nextDue|queue|list|findStart|blob|create|restore|replay|base|find|generate|budget|apply|close)$/;
 
 /**
  * Whether a run leaves behind what a neighbour leaves: around a read all is as after the boundary before it, and to

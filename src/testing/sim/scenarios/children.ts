@@ -49,6 +49,18 @@ const countSteps = ({ messages }: ModelRequest): number =>
 export const CHILDREN: readonly Scenario[] = [
   {
     name: 'work that is given away, and one more of the same child',
+    modes: [
+      'crash',
+      'again',
+      'freeze',
+      'contend',
+      'overtake',
+      'send',
+      'stop',
+      'interrupt',
+      'pause',
+      'outage',
+    ],
     hasChildren: true,
     tools: DELEGATION,
     acts: [{ do: 'start', text: 'give it away' }],
@@ -97,7 +109,6 @@ export const CHILDREN: readonly Scenario[] = [
   },
   {
     name: 'a stop goes down the tree',
-    isSmall: true,
     hasChildren: true,
     tools: DELEGATION,
     modes: ['crash', 'again', 'freeze', 'contend', 'outage'],
