@@ -34,6 +34,8 @@ function talk(request: ModelRequest): ModelReply {
       ['start_task', { task: 'the rent', title: 'the rent', keep_open: false }],
       ['start_task', { task: 'the letters', title: 'the letters', keep_open: true }],
     );
+  // Somebody else has said something that asks for nothing.
+  if (!said.includes('more letters')) return say('noted');
   const tail = request.messages.at(-1);
   const [, letters = ''] = /- (ses_\w+) "the letters"/.exec(tail?.role === 'user' ? tail.text : '') ?? [];
   return calls(['tell_task', { task: letters, message: 'once more' }]);
