@@ -20,7 +20,7 @@ export function kin(s: State): Next {
 }
 
 /** To the parent: results in their order, each by itself, and then how it stands. */
-export function report({ family, ...rest }: State): Next['calls'] {
+function report({ family, ...rest }: State): Next['calls'] {
   const { parent, due, told } = family;
   if (parent === null) return [];
   const [first] = due;
@@ -30,7 +30,7 @@ export function report({ family, ...rest }: State): Next['calls'] {
 }
 
 /** Down the tree: a pause and its end, a stop, and that what may yet come to be is stopped as well. */
-export function relays(s: State): Next['calls'] {
+function relays(s: State): Next['calls'] {
   const wanted = wantedOf(s);
   const children = s.family.children.flatMap(({ effect, relayed, standing }) =>
     isDue(relayed, wanted) && standing?.status !== 'stopped'

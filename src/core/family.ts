@@ -134,12 +134,16 @@ export const isAtWork = ({ asked }: Child): boolean => asked.length > 0;
 /** The child that has an effect, or has one below it, of which nobody knows the outcome and that this one would repeat. */
 export function childInTheWay({ family }: State, effect: Effect): Child | undefined {
   if (!writes(effect.capability)) return undefined;
-  const isLike = ({ tool, target, identity }: ChildUnknown): boolean =>
-    tool === effect.tool &&
-    target === effect.target &&
-    (identity === effect.identity || identity === null || effect.identity === null);
-  return family.children.find(({ standing: of }) => of?.unknown.some(isLike));
+  return family.children.find(({ standing: of }) => of?.unknown.some((one) => isLike(one, effect)));
 }
+
+type Deed = Pick<Effect, 'tool' | 'target' | 'identity'>;
+
+/** The same tool on the same target, and not provably about another thing. */
+export const isLike = (a: Deed, b: Deed): boolean =>
+  a.tool === b.tool &&
+  a.target === b.target &&
+  (a.identity === b.identity || a.identity === null || b.identity === null);
 
 /** Children whose last instruction, given in this turn, was cut off. */
 export const cutOff = (s: State): readonly Child[] =>

@@ -1,14 +1,14 @@
 /** What waits since nobody knows whether the like of it has happened. Pure; part of `next`. */
 
 import { writes } from './capability.ts';
-import { childInTheWay } from './family.ts';
+import { childInTheWay, isLike } from './family.ts';
 import { type Effect, isUnknown, type State } from './state.ts';
 
 /** Behind an unknown effect of this session, or of one below it. */
 export const isHeld = (s: State, effect: Effect): boolean =>
   heldBy(s, effect) !== undefined || childInTheWay(s, effect) !== undefined;
 
-/** The unknown effect that this one has to wait for: same tool, same target, and not provably about another thing. */
+/** The unknown effect that this one has to wait for. */
 export function heldBy(s: State, effect: Effect): Effect | undefined {
   if (!writes(effect.capability)) return undefined;
   return s.effects.open.find(
@@ -16,8 +16,6 @@ export function heldBy(s: State, effect: Effect): Effect | undefined {
       other.id !== effect.id &&
       writes(other.capability) &&
       isUnknown(other, s.lifetime.epoch) &&
-      other.tool === effect.tool &&
-      other.target === effect.target &&
-      (other.identity === effect.identity || other.identity === null || effect.identity === null),
+      isLike(other, effect),
   );
 }

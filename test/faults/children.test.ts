@@ -2,9 +2,9 @@
 
 import { expect, it } from 'vitest';
 import type { ModelRequest } from '../../src/core/message.ts';
-import { calls, gate, type Harness, say, tool } from '../../src/testing/harness.ts';
+import { calls, type Harness, say } from '../../src/testing/harness.ts';
 import { DELEGATION } from '../../src/tools/delegate/delegate.ts';
-import { books, events, given, instructions, responses, results, sandbox } from './kit.ts';
+import { books, events, given, hanging, instructions, responses, results, sandbox } from './kit.ts';
 
 /** The first instruction tells who is asked. */
 const order = (request: ModelRequest): string => instructions(request)[0] ?? '';
@@ -86,8 +86,7 @@ it('B181 children are counted over the life of a session, and finished ones hold
 });
 
 it('B038 children of a parent whose worker is lost are its own again, and nothing is spawned twice', async () => {
-  const held = gate();
-  const hang = tool('hang', { kind: 'read' }, () => held.pass({ status: 'done', result: 1 }));
+  const { held, hang } = hanging();
   const h = given({
     tools: [...DELEGATION, hang],
     limits: { effectTimeoutMs: 3_600_000 },
@@ -118,8 +117,7 @@ it('B038 children of a parent whose worker is lost are its own again, and nothin
 });
 
 it('B039 a child that is killed is told as one terminal result, whatever killed it', async () => {
-  const held = gate();
-  const hang = tool('hang', { kind: 'read' }, () => held.pass({ status: 'done', result: 1 }));
+  const { held, hang } = hanging();
   const h = given({
     tools: [...DELEGATION, hang],
     limits: { effectTimeoutMs: 3_600_000, crashes: 3 },
@@ -201,8 +199,7 @@ it('B131 a result is told once, however often workers are restarted', async () =
 });
 
 it('B164 a response that stands on children that were cut off says so', async () => {
-  const held = gate();
-  const hang = tool('hang', { kind: 'read' }, () => held.pass({ status: 'done', result: 1 }));
+  const { held, hang } = hanging();
   const h = given({
     tools: [...DELEGATION, hang],
     limits: { effectTimeoutMs: 3_600_000 },
@@ -256,8 +253,7 @@ it('what nobody knows of a child is its parent’s too, and its question reaches
 });
 
 it('a pause goes down the tree, and a turn that is interrupted leaves children alone', async () => {
-  const held = gate();
-  const hang = tool('hang', { kind: 'read' }, () => held.pass({ status: 'done', result: 1 }));
+  const { held, hang } = hanging();
   const h = given({
     tools: [...DELEGATION, hang],
     limits: { effectTimeoutMs: 3_600_000 },
@@ -315,8 +311,7 @@ it('a child that somebody opens again tells of its later turn as a new result, a
 });
 
 it('a fork of a parent leaves its children with the original', async () => {
-  const held = gate();
-  const hang = tool('hang', { kind: 'read' }, () => held.pass({ status: 'done', result: 1 }));
+  const { held, hang } = hanging();
   const h = given({
     tools: [...DELEGATION, hang],
     limits: { effectTimeoutMs: 3_600_000 },

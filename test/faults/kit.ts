@@ -4,7 +4,15 @@ import { afterEach, expect } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import type { ModelRequest } from '../../src/core/message.ts';
 import type { Json } from '../../src/lib/json.ts';
-import { calls, type Harness, type HarnessOptions, harness, say } from '../../src/testing/harness.ts';
+import {
+  calls,
+  gate,
+  type Harness,
+  type HarnessOptions,
+  harness,
+  say,
+  tool,
+} from '../../src/testing/harness.ts';
 import { inlineSandbox } from '../../src/testing/inline-sandbox.ts';
 
 const running: Harness[] = [];
@@ -65,6 +73,12 @@ export const once =
     const got = results(request);
     return got.length === 0 ? calls(...asked) : say(got.map((r) => `${r.tool}: ${r.status}`).join(', '));
   };
+
+/** A tool whose calls get no answer before the gate is opened. */
+export const hanging = () => {
+  const held = gate();
+  return { held, hang: tool('hang', { kind: 'read' }, () => held.pass({ status: 'done', result: 1 })) };
+};
 
 export const books = (h: Harness): readonly string[] =>
   h.world.books.map(({ service, what }) => `${service}: ${what}`);

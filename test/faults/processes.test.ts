@@ -1,7 +1,3 @@
-/** Processes: nothing that a task has started outlives it, blocks it, or is run twice. */
-
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -25,6 +21,7 @@ import { processesIn } from '../../src/sandbox/process/open.ts';
 import { findPython } from '../../src/sandbox/process/python.ts';
 import { alive, command, unique, until } from '../../src/sandbox/process/suite-kit.ts';
 import { calls, say } from '../../src/testing/harness.ts';
+import { killedWorker } from '../worker.ts';
 import { instructions, present, results } from './kit.ts';
 
 const detected = await detectCage();
@@ -197,10 +194,14 @@ describe.skipIf(missing !== null)(`with a confinement${missing === null ? '' : `
     const dataDir = mkdtempSync(join(tmpdir(), 'outlast-faults-'));
     folders.push(dataDir);
     const text = unique();
-    const id = await killedWorker(dataDir, null, `shell ${JSON.stringify({ command: `${text} & echo $$` })}`);
+    const id = await killedWorker(
+      { dataDir },
+      null,
+      `shell ${JSON.stringify({ command: `${text} & echo $$` })}`,
+    );
     const [first] = supervisorsOf(id);
     for (let life = 2; life <= 5; life++) {
-      await killedWorker(dataDir, id, `shell ${JSON.stringify({ command: `echo ${life}` })}`);
+      await killedWorker({ dataDir }, id, `shell ${JSON.stringify({ command: `echo ${life}` })}`);
       expect(supervisorsOf(id)).toEqual([first]);
     }
     expect(alive(text)).toHaveLength(1);
@@ -216,7 +217,7 @@ describe.skipIf(missing !== null)(`with a confinement${missing === null ? '' : `
     folders.push(dataDir);
     const text = unique();
     const command = `echo ran >> log; ${text}; echo "$(wc -l < log) times"`;
-    const id = await killedWorker(dataDir, null, `shell ${JSON.stringify({ command })}`, text);
+    const id = await killedWorker({ dataDir }, null, `shell ${JSON.stringify({ command })}`, text);
     expect(alive(text)).toHaveLength(1);
     const h = await given(obedient(), dataDir);
     const done = h.outlast.rest(id);
@@ -352,7 +353,7 @@ describe.skipIf(missing !== null)(`with a confinement${missing === null ? '' : `
     async () => {
       const dataDir = mkdtempSync(join(tmpdir(), 'outlast-faults-'));
       folders.push(dataDir);
-      const id = await killedWorker(dataDir, null, python('kept = object(); n = 41'));
+      const id = await killedWorker({ dataDir }, null, python('kept = object(); n = 41'));
       const asked: ModelRequest[] = [];
       const h = await given(obedient(asked), dataDir);
       await h.outlast.send(id, python('n + 1'));
@@ -400,49 +401,4 @@ function supervisorsOf(session: string): readonly number[] {
       return [];
     }
   });
-}
-
-/** A worker in a process of its own, killed once its call is answered, or runs. */
-async function killedWorker(
-  dataDir: string,
-  session: string | null,
-  message: string,
-  running?: string,
-): Promise<string> {
-  const script = `
-    const { createOutlast } = await import(${JSON.stringify(new URL('../../dist/index.js', import.meta.url).href)});
-    const [dataDir, session, message] = JSON.parse(process.argv[1]);
-    const model = { name: 'scripted/test', scripted: true, async generate({ messages }) {
-      const last = messages.findLastIndex((m) => m.role === 'user' && !m.text.startsWith('[outlast]'));
-      const isAnswered = messages.slice(last).some((m) => m.role === 'tool');
-      const text = messages[last].text;
-      const input = isAnswered ? null : JSON.parse(text.slice(text.indexOf(' ')));
-      return {
-        parts: [isAnswered ? { type: 'text', text: 'done' } : { type: 'tool-call', tool: text.split(' ')[0], input }],
-        finish: isAnswered ? 'stop' : 'tool-calls',
-        usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0 },
-      };
-    } };
-    const outlast = await createOutlast({ dataDir, model });
-    const id = session ?? (await outlast.start({ message, persist: true })).session;
-    if (session) await outlast.send(id, message);
-    console.log(id);
-    await outlast.rest(id);
-    console.log('rests');
-  `;
-  const args = ['--input-type=module', '-e', script, JSON.stringify([dataDir, session, message])];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const exited = once(child, 'exit');
-  let said = '';
-  child.stdout.on('data', (data) => {
-    said += data;
-  });
-  try {
-    if (running) await until(() => alive(running).length > 0, 'the command runs');
-    else await until(() => said.includes('rests'), 'the call is answered');
-  } finally {
-    child.kill('SIGKILL');
-    await exited;
-  }
-  return said.split('\n')[0] ?? '';
 }

@@ -5,9 +5,19 @@ import type { SessionId } from '../../src/core/ids.ts';
 import type { ModelRequest } from '../../src/core/message.ts';
 import type { Json } from '../../src/lib/json.ts';
 import type { ModelReply } from '../../src/models/port.ts';
-import { calls, gate, type Harness, say, tool } from '../../src/testing/harness.ts';
+import { calls, gate, type Harness, say } from '../../src/testing/harness.ts';
 import { DELEGATION } from '../../src/tools/delegate/delegate.ts';
-import { books, events, given, instructions, present, responses, results, sandbox } from '../faults/kit.ts';
+import {
+  books,
+  events,
+  given,
+  hanging,
+  instructions,
+  present,
+  responses,
+  results,
+  sandbox,
+} from '../faults/kit.ts';
 
 type Asked = readonly [tool: string, input: Json];
 
@@ -41,11 +51,6 @@ const childOf = async (h: Harness, session: string, n = 0): Promise<SessionId> =
 };
 
 const phaseOf = async (h: Harness, session: SessionId) => (await h.store.row(session))?.phase;
-
-const hanging = () => {
-  const held = gate();
-  return { held, hang: tool('hang', { kind: 'read' }, () => held.pass({ status: 'done', result: 1 })) };
-};
 
 describe('what is seen of them', () => {
   it('their questions stand on the parent, and in the present of its model as a quotation', async () => {

@@ -17,6 +17,7 @@ import { alive, unique, until } from '../../src/sandbox/process/suite-kit.ts';
 import { calls, say } from '../../src/testing/harness.ts';
 import { instructions, present, results } from '../faults/kit.ts';
 import { command, environment, MAIN, startServer } from '../server/process.ts';
+import { killedWorker } from '../worker.ts';
 
 const detected = await detectCage();
 const noPython = (await findPython()) === null;
@@ -192,9 +193,18 @@ describe.skipIf(missing !== null)(`hands elsewhere${missing === null ? '' : ` ($
     async () => {
       const hands = await startHands();
       const dataDir = newFolder();
-      const first = await killedBrain(hands, dataDir, null, python('kept = object(); n = id(kept); n'));
+      const first = await killedWorker(
+        { dataDir, hands: { url: hands.url, token: TOKEN } },
+        null,
+        python('kept = object(); n = id(kept); n'),
+      );
       const text = unique();
-      await killedBrain(hands, dataDir, first, shell(`echo ran >> log; ${text}; wc -l < log`), text);
+      await killedWorker(
+        { dataDir, hands: { url: hands.url, token: TOKEN } },
+        first,
+        shell(`echo ran >> log; ${text}; wc -l < log`),
+        text,
+      );
       expect(alive(text)).toHaveLength(1);
       const h = await brain(hands, [], dataDir);
       const done = h.outlast.rest(first);
@@ -312,51 +322,3 @@ describe.skipIf(missing !== null)(`hands elsewhere${missing === null ? '' : ` ($
     expect((await h.result(id)).said).toContain('kept');
   }, 60_000);
 });
-
-/** A brain in a process of its own, killed once its call is answered, or runs. */
-async function killedBrain(
-  { url }: Hands,
-  dataDir: string,
-  session: string | null,
-  message: string,
-  running?: string,
-): Promise<string> {
-  const script = `
-    const { createOutlast } = await import(${JSON.stringify(new URL('../../dist/index.js', import.meta.url).href)});
-    const [url, token, dataDir, session, message] = JSON.parse(process.argv[1]);
-    const model = { name: 'scripted/test', scripted: true, async generate({ messages }) {
-      const last = messages.findLastIndex((m) => m.role === 'user' && !m.text.startsWith('[outlast]'));
-      const isAnswered = messages.slice(last).some((m) => m.role === 'tool');
-      const text = messages[last].text;
-      const input = isAnswered ? null : JSON.parse(text.slice(text.indexOf(' ')));
-      return {
-        parts: [isAnswered ? { type: 'text', text: 'done' } : { type: 'tool-call', tool: text.split(' ')[0], input }],
-        finish: isAnswered ? 'stop' : 'tool-calls',
-        usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0 },
-      };
-    } };
-    const outlast = await createOutlast({ dataDir, model, hands: { url, token } });
-    const id = session ?? (await outlast.start({ message, persist: true })).session;
-    if (session) await outlast.send(id, message);
-    console.log(id);
-    await outlast.rest(id);
-    console.log('rests');
-  `;
-  const given = JSON.stringify([url, TOKEN, dataDir, session, message]);
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script, given], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const exited = once(child, 'exit');
-  let said = '';
-  child.stdout.on('data', (data) => {
-    said += data;
-  });
-  try {
-    if (running) await until(() => alive(running).length > 0, 'the command runs');
-    else await until(() => said.includes('rests'), 'the call is answered');
-  } finally {
-    child.kill('SIGKILL');
-    await exited;
-  }
-  return said.split('\n')[0] ?? '';
-}

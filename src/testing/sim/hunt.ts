@@ -11,7 +11,8 @@ import { seedRun } from './seeds.ts';
 /** Where a planted bug shows first: a hint. */
 export type Where =
   | { readonly scenario: string; readonly mode?: Mode; readonly near?: string }
-  | { readonly seed: number };
+  /** A seed of this scenario alone: with others beside it, it would name another run whenever one is added. */
+  | { readonly scenario: string; readonly seed: number };
 
 export interface Caught {
   readonly name: string;
@@ -41,10 +42,11 @@ export async function hunt(
 }
 
 async function where(first: Where, options: LoopOptions): Promise<readonly Failure[]> {
-  if ('seed' in first) return seeds(first.seed, 1, options);
-  const { scenario, mode, near } = first;
+  const { scenario } = first;
   const scenarios = options.scenarios.filter((one) => one.name === scenario);
   if (scenarios.length === 0) throw new Error(`there is no scenario "${scenario}"`);
+  if ('seed' in first) return seeds(first.seed, 1, { ...options, scenarios });
+  const { mode, near } = first;
   const { failures } = await crashLoop({
     ...options,
     scenarios,

@@ -33,7 +33,9 @@ export async function seedRun(
   const second = await once(seed, options);
   const same = JSON.stringify(first.trace) === JSON.stringify(second.trace);
   const more = [...(same ? [] : [`seed ${seed} run twice leaves two traces`]), ...noteFindings(first)];
-  tally(first, `--seed ${seed} --seeds 1`, totals, failures, undefined, more);
+  const [only, ...others] = options.scenarios;
+  const of = only && others.length === 0 ? `--scenario "${only.name}" ` : '';
+  tally(first, `${of}--seed ${seed} --seeds 1`, totals, failures, undefined, more);
 }
 
 async function once(
