@@ -23,6 +23,8 @@ export interface HeapImage {
   readonly engine: string;
   /** Digest over all pages of the heap: two heaps are equal when their digests are. */
   readonly digest: string;
+  /** Of a base: bytes of memory of the heap, so that they can be made ready while the image is fetched. */
+  readonly memoryBytes?: number;
 }
 
 /** How far down the ladder a restore had to go. */

@@ -68,6 +68,7 @@ export async function drive(session: SessionId, context: DriveContext, signal: A
   context.states.set(session, log.state);
   const now = ports.clock.now();
   if (!hasWork(log.state, now) && !(await isItsTurn(session, log.state, ports, now))) return;
+  context.heaps.foresee(session, log.state);
   const asked = ports.clock.monotonic();
   const acquired = await ports.store.acquire(session, ports.holder, ports.leaseMs);
   if (acquired.status === 'held') return;

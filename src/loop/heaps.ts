@@ -61,6 +61,12 @@ export class Heaps {
     return this.residents.has(session);
   }
 
+  /** Somebody has work for this session: what its heap needs beside its image can be made ready while the lease is taken. */
+  foresee(session: SessionId, { heap: { chain } }: State): void {
+    const memoryBytes = chain?.base.memoryBytes;
+    if (memoryBytes !== undefined && !this.residents.has(session)) this.ports.sandbox.foresee?.(memoryBytes);
+  }
+
   async open(session: SessionId, s: State): Promise<Opened> {
     const { chain } = s.heap;
     const resident = this.residents.get(session);
@@ -89,10 +95,10 @@ export class Heaps {
 
   /** Seals an image for the commit that names it. */
   store(lineage: SessionId, image: TakenImage): Based {
-    const { data, form, engine, digest } = image;
+    const { data, ...taken } = image;
     const bytes = this.ports.sealer.seal(data, `heap:${lineage}`);
     const ref = sha256(bytes) as BlobRef;
-    return { image: { form, engine, digest, blob: ref, bytes: bytes.length }, blob: { ref, bytes } };
+    return { image: { ...taken, blob: ref, bytes: bytes.length }, blob: { ref, bytes } };
   }
 
   /** Moves the live heap of a session that was opened. */

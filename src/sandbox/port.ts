@@ -96,6 +96,8 @@ export interface Sandbox {
   /** SHA-256 of the engine build that new heaps get. */
   readonly engine: string;
   prepare(source: string): Prepared;
+  /** A heap of at least so much memory is about to be restored: whatever can be made ready beside, is. A hint. */
+  foresee?(memoryBytes: number): void;
   /** A heap that nothing has run in. */
   create(options: OpenOptions): Promise<LiveHeap>;
   /**

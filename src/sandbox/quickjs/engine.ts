@@ -108,6 +108,13 @@ export function blankInstance(module: WebAssembly.Module, bytes: number): Instan
   return instance;
 }
 
+/** Grows the memory of a blank instance to so many bytes, and has the system give it: zeros that are written. */
+export function touchMemory(instance: Instance, bytes: number): void {
+  const from = instance.c.memory.buffer.byteLength;
+  growTo(instance, Math.floor(bytes / 65536) * 65536);
+  new Uint8Array(instance.c.memory.buffer).fill(0, from);
+}
+
 function growTo({ c }: Instance, bytes: number): void {
   const missing = bytes - c.memory.buffer.byteLength;
   if (missing > 0) c.memory.grow(missing / 65536);

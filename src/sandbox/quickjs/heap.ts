@@ -108,11 +108,11 @@ export function prepareHeap({ hash, module, beginning }: Build): Prepared {
   return { hash, instance, book, filled };
 }
 
-export async function wakeHeap(build: Build, chain: HeapChain, prepared = prepareHeap(build)): Promise<Heap> {
-  assert(prepared.hash === build.hash, 'a heap wakes in the build that it was made with');
-  const { instance, book, filled } = prepared;
+export async function wakeHeap(build: Build, chain: HeapChain, ahead?: Prepared): Promise<Heap> {
   const parts = chain.parts.map((part) => readImage(part.data));
   const { layout, memoryBytes } = checkChain(chain, parts);
+  const { hash, instance, book, filled } = ahead && fits(ahead, memoryBytes) ? ahead : prepareHeap(build);
+  assert(hash === build.hash, 'a heap wakes in the build that it was made with');
   if (memoryBytes < instance.c.memory.buffer.byteLength) throw forged('its memory is shorter than a new one');
   let unproven: readonly number[] = [];
   const engine = await wakeEngine(instance, layout, memoryBytes, async (memory) => {
@@ -124,6 +124,10 @@ export async function wakeHeap(build: Build, chain: HeapChain, prepared = prepar
   const pending = { unkept: filled, unproven };
   return { build, engine, book, pending, chain: { base, deltas: deltas.length, deltaBytes } };
 }
+
+/** It may have been made ready for a larger one, and memory does not shrink. */
+const fits = ({ instance }: Prepared, memoryBytes: number): boolean =>
+  instance.c.memory.buffer.byteLength <= memoryBytes;
 
 /** Q3, Q4. Throws each time when the heap is not what its digest says. */
 export function keepBook(heap: Heap): void {
@@ -250,7 +254,8 @@ function imageOf(heap: Heap, form: 'base' | 'delta', against: Chunks): TakenImag
     notePages(book, memory, changedPages(book.chunks, memory));
     data = encoded((some, into) => copyHashes(book, some, into));
   }
-  return { form, engine: build.hash, digest: heapDigest(heap), data };
+  const image = { form, engine: build.hash, digest: heapDigest(heap), data };
+  return form === 'base' ? { ...image, memoryBytes: memory.length } : image;
 }
 
 function checkChain(

@@ -7,6 +7,7 @@ import { seededEntropy } from '../../lib/entropy.ts';
 import { type Notebook, openNotebook, optionsWith } from '../notebook.ts';
 import type { HeapChain, LiveHeap } from '../port.ts';
 import { bundledModule, makeBuild } from './build.ts';
+import { touchMemory } from './engine.ts';
 import { fuelGuard } from './guard.ts';
 import { PROTOCOL } from './guest/boot.ts';
 import { applyToHeap, baseImage, bootHeap, keepBook, prepareHeap, wakeHeap } from './heap.ts';
@@ -228,6 +229,22 @@ describe('images', () => {
     expect(baseImage(ready).digest).toBe(chain.digest);
     const other = makeBuild(Buffer.concat([bundledModule(), OLD])).build;
     await expect(wakeHeap(build, chain, prepareHeap(other))).rejects.toThrow('that it was made with');
+  });
+
+  it('Q5 open where memory was made ready for them, for a smaller heap and for a larger one', async () => {
+    const { build } = makeBuild(bundledModule());
+    const chain = await large();
+    const [base] = chain.parts as [HeapChain['parts'][0]];
+    const { memoryBytes } = readImage(base.data);
+    for (const foreseen of [1, memoryBytes - 65536, memoryBytes, 2 * memoryBytes]) {
+      const ready = prepareHeap(build);
+      const before = ready.instance.c.memory.buffer.byteLength;
+      touchMemory(ready.instance, foreseen);
+      expect(ready.instance.c.memory.buffer.byteLength).toBe(Math.max(before, foreseen));
+      const woken = await wakeHeap(build, chain, ready);
+      keepBook(woken);
+      expect(baseImage(woken)).toMatchObject({ digest: chain.digest, memoryBytes });
+    }
   });
 
   it('J2 that say that memory is shorter than it begins do not open', async () => {

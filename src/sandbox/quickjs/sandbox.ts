@@ -50,6 +50,7 @@ export function quickjsSandbox({ mode, shelf, wasm }: QuickjsOptions): Sandbox {
       return builds.hash();
     },
     prepare,
+    foresee: (memoryBytes) => opener.foresee(memoryBytes),
     create,
     async restore(chain, options) {
       return keep(await opener.restore(await builds.get(chain.engine), chain, options), open);
@@ -71,12 +72,14 @@ export function quickjsSandbox({ mode, shelf, wasm }: QuickjsOptions): Sandbox {
 }
 
 interface Opener {
+  foresee(memoryBytes: number): void;
   create(build: Build, options: OpenOptions): Promise<Replayable>;
   restore(build: Build, chain: HeapChain, options: OpenOptions): Promise<Replayable>;
   close(): Promise<void>;
 }
 
 const inlineOpener: Opener = {
+  foresee: () => {},
   create: async (build, options) => createInline(build, options),
   restore: async (build, chain, options) => restoreInline(build, chain, options),
   close: async () => {},
@@ -91,6 +94,7 @@ function threadOpener(builds: Builds): Opener {
     () => {}, // Whoever needs a build is told what is wrong with the shelf.
   );
   return {
+    foresee: (memoryBytes) => pool.foresee(memoryBytes),
     create: (build, options) => createRemote(pool, build, options),
     restore(build, chain, options) {
       pool.expect(build);

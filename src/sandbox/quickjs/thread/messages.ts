@@ -19,10 +19,11 @@ export type Request =
   | { readonly ask: 'replay'; readonly input: HeapInput }
   | { readonly ask: 'base' };
 
-export interface Notice {
+export type Notice =
   /** A heap of this build may be restored here. */
-  readonly prepare: Build;
-}
+  | { readonly prepare: Build }
+  /** It will soon be, and have at least so many bytes of memory. */
+  | { readonly foresee: number };
 
 export type Answer =
   | { readonly say: 'opened' }

@@ -30,6 +30,8 @@ export interface Pool {
   warmSoon(): void;
   /** Warm threads prepare for heaps of this build from now on. */
   expect(build: Build): void;
+  /** The next heap to wake has at least so much memory: the warm thread takes it now, while others fetch the image. */
+  foresee(memoryBytes: number): void;
   close(): Promise<void>;
 }
 
@@ -74,6 +76,9 @@ export function threadPool(): Pool {
       if (expected?.hash === build.hash) return;
       expected = build;
       if (spare) prepare(spare, build);
+    },
+    foresee(memoryBytes) {
+      spare?.worker.postMessage({ foresee: memoryBytes } satisfies Notice);
     },
     take() {
       const thread = spare ?? start();

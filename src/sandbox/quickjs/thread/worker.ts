@@ -9,6 +9,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { OutlastError } from '../../../core/error.ts';
 import { assert, unreachable } from '../../../lib/assert.ts';
 import type { Build } from '../build.ts';
+import { touchMemory } from '../engine.ts';
 import { clockGuard, type Guard } from '../guard.ts';
 import {
   applyToHeap,
@@ -59,6 +60,15 @@ async function prepare(build: Build): Promise<void> {
   try {
     prepared = prepareHeap(build);
     await rehearse();
+  } catch {
+    prepared = null; // Whoever restores a heap here is told why.
+  }
+}
+
+/** Memory that is there before its content costs nobody a wait: each page of it that is touched for the first time does. */
+function foresee(memoryBytes: number): void {
+  try {
+    if (prepared) touchMemory(prepared.instance, memoryBytes);
   } catch {
     prepared = null; // Whoever restores a heap here is told why.
   }
@@ -120,6 +130,7 @@ function transferable(said: Answer): ArrayBuffer[] {
 
 parentPort?.on('message', async (request: Request | Notice) => {
   if ('prepare' in request) return prepare(request.prepare);
+  if ('foresee' in request) return foresee(request.foresee);
   const said = await answer(request).catch(failed);
   Atomics.store(shared, SHARED.phase, PHASE.waiting);
   parentPort?.postMessage(said, transferable(said));
