@@ -3,8 +3,10 @@
  * clearing up what was sent, hearing a person out, stopping, and what is done for a session that rests. Pure.
  *
  * W1  A session takes its slot before it begins anything that costs, and waiting for it is no reason to refuse a message.
+ * W2  A conversation takes none: it only talks, and whoever talks to it is not to wait until its tasks are done.
  */
 
+import { isConversation } from './conversation.ts';
 import { work } from './next.ts';
 import type { State } from './state.ts';
 
@@ -19,4 +21,6 @@ export function needsSlot(s: State, now: number): boolean {
 
 /** As it is to whoever has no slot: nothing that costs is begun. */
 export const asQueued = (s: State): State =>
-  s.lifetime.status === 'open' ? { ...s, lifetime: { ...s.lifetime, status: 'queued' } } : s;
+  s.lifetime.status === 'open' && !isConversation(s)
+    ? { ...s, lifetime: { ...s.lifetime, status: 'queued' } }
+    : s;

@@ -57,11 +57,12 @@ it('a person talks to one conversation, and the work runs beside it', async () =
   const held = gate();
   const hang = tool('hang', { kind: 'read' }, () => held.pass({ status: 'done', result: 1 }));
   const h = given({
+    slots: 20,
     tools: [hang],
     limits: { effectTimeoutMs: 3_600_000 },
     model: both({
       said: (text) =>
-        text === 'twenty' ? calls(...range(20).map((n) => starts(`job ${n}`))) : say('still here'),
+        text === 'twenty' ? calls(...range(25).map((n) => starts(`job ${n}`))) : say('still here'),
       told: () => calls(['let_pass', {}]),
       task: (request) =>
         results(request).length === 0 ? calls(['hang', {}]) : say(`${order(request)} is done`),
@@ -69,6 +70,10 @@ it('a person talks to one conversation, and the work runs beside it', async () =
   });
   const id = await h.converse('twenty');
   await h.until(() => held.reached === 20, 'twenty tasks are at work');
+  await h.until(
+    async () => (await h.done(h.api.slots())).waiting === 5,
+    'all slots are taken, and five wait',
+  );
   const before = h.clock.now();
   expect(await h.tell(id, 'are you there?')).toBe('awaiting_input');
   expect((await responses(h, id)).at(-1)).toBe('still here');
@@ -77,7 +82,7 @@ it('a person talks to one conversation, and the work runs beside it', async () =
   expect(held.reached).toBe(20);
   held.open();
   await settled(h, id);
-  expect((await tasksOf(h, id)).length).toBe(20);
+  expect((await tasksOf(h, id)).length).toBe(25);
   // All were let pass without a word: two responses, of its two answers.
   expect(await responses(h, id)).toHaveLength(2);
   expect((await events(h, id, 'turn.passed')).length).toBeGreaterThan(0);

@@ -155,3 +155,35 @@ test('the reports of both searches are the same, with ripgrep and without', () =
     expect(found?.[4]).toContain('[search.pattern]');
     expect(own?.[4]).toContain('[search.pattern]');
   }));
+
+test('B078 what a search was made to read outside, while folders were exchanged for links, is not shown', () =>
+  withFolder(async (dir) => {
+    const project = join(dir, 'project');
+    mkdirSync(join(project, 'in'), { recursive: true });
+    writeFileSync(join(project, 'in/a'), 'key: mine\n');
+    // Ripgrep that was led outside by a folder that has become one again since.
+    const hit = (path: string, line: number, text: string) =>
+      JSON.stringify({ type: 'match', data: { path: { text: path }, lines: { text }, line_number: line } });
+    const hits = [
+      hit('./in/a', 1, 'key: secret\n'),
+      hit('./in/a', 1, 'key: mine\n'),
+      hit('./in/b', 1, 'key: b\n'),
+    ];
+    const bin = join(dir, 'bin');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'rg'), `#!/bin/sh\ncat <<'END'\n${hits.join('\n')}\nEND\n`, { mode: 0o755 });
+    const before = process.env.PATH;
+    process.env.PATH = `${bin}:${before}`;
+    const outlast = await createOutlast({ dataDir: join(dir, 'data'), model, env: {} });
+    try {
+      const { session } = await outlast.start({
+        message: asking(['search_files', { pattern: 'key', path: 'in' }]),
+        workspace: project,
+      });
+      await outlast.rest(session);
+      expect((await outlast.inspect(session)).lastTurn?.text).toBe('in/a:1: key: mine');
+    } finally {
+      process.env.PATH = before;
+      await outlast.close();
+    }
+  }));

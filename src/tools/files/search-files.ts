@@ -1,6 +1,7 @@
 /** `search_files`: lines that match. By ripgrep where the machine has it, which is faster by far, else by ourselves. */
 
 import { z } from 'zod';
+import { OutlastError } from '../../core/error.ts';
 import { filePath } from '../../core/file-path.ts';
 import { head, textIn } from '../../lib/text.ts';
 import type { Workspace } from '../../workspace/port.ts';
@@ -48,12 +49,37 @@ export const searchFiles = readingTool({
     const folder = await files.folder();
     const isDone = folder !== null && (await ripgrep(query, folder, take, signal));
     if (!isDone) await search(query, files, found.kind === 'file', take);
-    if (hits.length === 0) return skip > 0 ? 'There are no more.' : 'Nothing matches.';
-    const lines = hits.map(({ path: at, line, text }) => `${at}:${line}: ${head(text, LINE_CHARS)}`);
+    const shown = isDone ? await standing(hits, files) : hits;
+    if (shown.length === 0) return skip > 0 ? 'There are no more.' : 'Nothing matches.';
+    const lines = shown.map(({ path: at, line, text }) => `${at}:${line}: ${head(text, LINE_CHARS)}`);
     if (matched > skip + PAGE) lines.push(`(more follow: skip ${skip + PAGE})`);
     return lines.join('\n');
   },
 });
+
+/**
+ * The hits that stand in the workspace. Ripgrep opens by path whatever stands there at that moment, so whoever exchanges a
+ * folder for a link beside it could have it read what lies outside; our own reading follows no link out.
+ */
+async function standing(hits: readonly Hit[], files: Workspace): Promise<readonly Hit[]> {
+  const read = new Map<string, readonly string[]>();
+  const shown: Hit[] = [];
+  for (const hit of hits) {
+    const lines = read.get(hit.path) ?? (await linesOf(hit.path, files));
+    read.set(hit.path, lines);
+    if (lines[hit.line - 1] === hit.text) shown.push(hit);
+  }
+  return shown;
+}
+
+async function linesOf(path: string, files: Workspace): Promise<readonly string[]> {
+  try {
+    return textIn(await files.read(path, 0, MOST_BYTES))?.split(/\r?\n/) ?? [];
+  } catch (error) {
+    if (error instanceof OutlastError && /^(files|path)\./.test(error.code)) return [];
+    throw error;
+  }
+}
 
 async function search(
   { pattern, from, glob, ignoresCase }: Query,
