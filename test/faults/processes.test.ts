@@ -114,6 +114,25 @@ describe.skipIf(missing !== null)(`with a confinement${missing === null ? '' : `
     },
   );
 
+  it('B028 output that is too long for its result is a file of the workspace, whatever becomes of the sandbox', async () => {
+    const h = await given();
+    const id = await h.start(
+      h.shell({ command: 'git init -q . 2>&1; seq 1 30000; git status --porcelain 2>&1' }),
+    );
+    const { output } = await h.result(id);
+    expect(output).toContain('bytes left out; all of it is in .outputs/e1.txt');
+    expect(String(output).length).toBeLessThan(16_000);
+    expect(output).not.toContain('?? .outputs');
+    const [dataDir = ''] = folders;
+    await h.outlast.stop(id);
+    for (const what of ['run', 'workspaces']) rmSync(join(dataDir, what), { recursive: true, force: true });
+    await h.outlast.reopen(id);
+    await h.outlast.send(id, 'read_file {"path":".outputs/e1.txt","offset":15000,"limit":2}');
+    expect(await h.result(id)).toContain('15000\t15000\n15001\t15001\n');
+    await h.outlast.send(id, 'search_files {"pattern":"^29999$","path":".outputs"}');
+    expect(await h.result(id)).toBe('.outputs/e1.txt:29999: 29999');
+  });
+
   it('B024 a stop ends the command that runs, and no call of the model follows', async () => {
     const asked: ModelRequest[] = [];
     const h = await given(obedient(asked));

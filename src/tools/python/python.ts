@@ -9,6 +9,7 @@ import type { Json } from '../../lib/json.ts';
 import type { CellReport, LostName, Processes, Report } from '../../sandbox/process/port.ts';
 import { defineTool, failure } from '../own.ts';
 import type { RunContext, Tool } from '../port.ts';
+import { kept } from '../shell/kept.ts';
 import { findingOf, opened } from '../shell/shell.ts';
 import { inWords, toldOf } from '../shell/told.ts';
 
@@ -42,7 +43,7 @@ export function pythonTool(processes: Processes): Tool {
     async run({ code, timeoutMs }, context) {
       const box = await opened(processes, context);
       const cell = { reference: context.reference, cell: cellOf(context), code, timeoutMs };
-      return answerOf(await box.cell(cell, context.signal));
+      return answerOf(await kept(await box.cell(cell, context.signal), box, context));
     },
     async find(_, { session, epoch, reference, signal }): Promise<Finding> {
       const found = await processes.find(session, epoch, reference, signal);

@@ -13,6 +13,7 @@ import type { Json } from '../../lib/json.ts';
 import type { Command, Found, ProcessBox, Processes } from '../../sandbox/process/port.ts';
 import { defineTool, failure } from '../own.ts';
 import { type Answer, NotSent, type RunContext, type Tool } from '../port.ts';
+import { kept } from './kept.ts';
 import { toldOf } from './told.ts';
 
 const DEFAULT_MS = 60_000;
@@ -49,7 +50,8 @@ export function shellTool(processes: Processes): Tool {
     async run(args, context) {
       if (args.pty && !processes.abilities.pty) return failure('pty.missing', 'There are no terminals here.');
       const box = await opened(processes, context);
-      const report = await box.run(commandOf(args, context.reference), context.signal);
+      const ran = await box.run(commandOf(args, context.reference), context.signal);
+      const report = await kept(ran, box, context);
       return { ...toldOf(report), ...(await othersOf(box, report.job)) };
     },
     find: (_, context) => found(processes, context),
