@@ -2,7 +2,7 @@
 
 export { type About, createOutlast, type OutlastOptions } from './compose.ts';
 export type { Recalled } from './context/recall/render.ts';
-export type { Budget, Budgets, Cost, Spent } from './core/budget.ts';
+export type { Budget, Budgets, Cost, Spent } from './core/budget/budget.ts';
 export type { Audit, Capability, Finding, Outcome } from './core/capability.ts';
 export { type ErrorCode, OutlastError } from './core/error.ts';
 export { DEFAULT_LIMITS, type Event, type EventKind, type ForeignEvent, type Limits } from './core/event.ts';

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { NO_BUDGETS } from '../../dist/core/budget.js';
+import { NO_BUDGETS } from '../../dist/core/budget/budget.js';
 import { start } from '../../dist/core/decide.js';
 import { DEFAULT_LIMITS } from '../../dist/core/event.js';
 import { append, initialState } from '../../dist/core/evolve.js';

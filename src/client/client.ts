@@ -13,7 +13,7 @@
  * ```
  */
 
-import type { BudgetChange, Budgets } from '../core/budget.ts';
+import type { BudgetChange, Budgets } from '../core/budget/budget.ts';
 import type { DecisionAnswer, Event, ForeignEvent, Limits } from '../core/event.ts';
 import type { FileData } from '../core/file.ts';
 import type { When } from '../core/message.ts';

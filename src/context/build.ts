@@ -11,10 +11,10 @@
  *     of references. The memory of it is by item, and changes nothing but the time that it takes.
  */
 
+import { messageChars, resultChars } from '../core/context/size.ts';
 import type { Limits } from '../core/event.ts';
 import { nameOf } from '../core/file.ts';
 import type { Message, Part, ToolSpec, View, ViewMessage, Whole } from '../core/message.ts';
-import { messageChars, resultChars } from '../core/size.ts';
 import type { Item, Past, State } from '../core/state.ts';
 import { clip } from '../lib/text.ts';
 import { renderPast } from './past.ts';

@@ -8,7 +8,7 @@
  */
 
 import type { Json } from '../lib/json.ts';
-import type { Budget, Budgets, Cost, Exhaustion } from './budget.ts';
+import type { Budget, Budgets, Cost, Exhaustion } from './budget/budget.ts';
 import type { Capability, Evidence, Finding, Outcome } from './capability.ts';
 import type { Claim } from './claims.ts';
 import {
@@ -16,19 +16,19 @@ import {
   type ConversationEvent,
   type Profile,
   type Relayed,
-} from './conversation-event.ts';
-import type { FamilyEvent, FamilyUse, Parent } from './family-event.ts';
+} from './conversation/event.ts';
+import type { FamilyEvent, FamilyUse, Parent } from './family/event.ts';
 import type { FileRef } from './file.ts';
-import type { HeapEvent } from './heap-event.ts';
+import type { HeapEvent } from './heap/event.ts';
 import type { CallId, CellId, DecisionId, EffectId, MessageId, Owner, SessionId, TimerId } from './ids.ts';
-import type { KernelEvent } from './kernel-event.ts';
+import type { KernelEvent } from './kernel/event.ts';
 import type { Limits } from './limits.ts';
 import type { Finish, Part, Usage, When } from './message.ts';
 import type { Ruling } from './policy.ts';
-import type { Residency } from './residency.ts';
-import type { FilesUse, WorkspaceEvent } from './workspace-event.ts';
+import type { Residency } from './residency/policy.ts';
+import type { FilesUse, WorkspaceEvent } from './workspace/event.ts';
 
-export type * from './heap-event.ts';
+export type * from './heap/event.ts';
 export { DEFAULT_LIMITS, type Limits } from './limits.ts';
 
 /** Where an effect was asked for: directly by the model, or by code in a cell. */

@@ -1,7 +1,7 @@
 /** What waits since nobody knows whether the like of it has happened. Pure; part of `next`. */
 
 import { writes } from './capability.ts';
-import { childInTheWay, isLike } from './family.ts';
+import { childInTheWay, isLike } from './family/state.ts';
 import { type Effect, isUnknown, type State } from './state.ts';
 
 /** Behind an unknown effect of this session, or of one below it. */

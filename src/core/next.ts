@@ -10,24 +10,24 @@
 
 import { approvalOf, mayPass } from './approval.ts';
 import { tripped, trippedInWords } from './breaker.ts';
-import { areStopped, kin } from './children.ts';
 import { claims } from './claims.ts';
-import { compaction, isOverfull, isStuck } from './compaction.ts';
-import { chosenEnd, mayLetPass, mustLook } from './conversation.ts';
+import { compaction, isOverfull, isStuck } from './context/compaction.ts';
+import { chosenEnd, mayLetPass, mustLook } from './conversation/next.ts';
 import type { EventBody } from './event.ts';
-import { cutOff } from './family.ts';
-import type { Wanted } from './family-event.ts';
+import type { Wanted } from './family/event.ts';
+import { areStopped, kin } from './family/next.ts';
+import { cutOff } from './family/state.ts';
+import { nextDelivery } from './heap/evolve.ts';
 import { isHeld } from './held.ts';
 import { type CallId, type CellId, type EffectId, mint } from './ids.ts';
+import { mustAttend } from './kernel/evolve.ts';
 import type { Message } from './message.ts';
+import { parkingAt, upkeep } from './residency/next.ts';
 import { question, resolve, whyUnknown } from './resolve.ts';
-import { nextDelivery } from './slices/heap.ts';
-import { mustAttend } from './slices/kernel.ts';
-import { brokenBefore, isBroken, saidIn, textOf } from './slices/turn.ts';
-import { isInFiles } from './slices/workspace.ts';
 import { type Effect, isUnknown, openDecisions, pendingTimers, type State, type Step } from './state.ts';
 import { forThisTurn, suspensions } from './suspend.ts';
-import { parkingAt, upkeep } from './upkeep.ts';
+import { brokenBefore, isBroken, saidIn, textOf } from './turn.ts';
+import { isInFiles } from './workspace/evolve.ts';
 
 export type PortCall =
   | { readonly do: 'generate'; readonly turn: number; readonly step: number; readonly attempt: number }

@@ -8,16 +8,15 @@
 
 import type { Json } from '../lib/json.ts';
 import type { Failing } from './breaker.ts';
-import type { Budgets, Exhaustion, Spent } from './budget.ts';
+import type { Budgets, Exhaustion, Spent } from './budget/budget.ts';
 import type { Capability, Evidence, Outcome } from './capability.ts';
-import type { Context, TurnEnd } from './context.ts';
-import type { Conversation } from './conversation.ts';
-import type { Profile } from './conversation-event.ts';
+import type { Context, TurnEnd } from './context/state.ts';
+import type { Profile } from './conversation/event.ts';
+import type { Conversation } from './conversation/next.ts';
 import type { DecisionAnswer, DecisionSubject, HeapImage, Limits, Origin } from './event.ts';
-import type { Family } from './family.ts';
-import type { FamilyUse } from './family-event.ts';
-import type { Files } from './files-state.ts';
-import type { Heap, ImageChain } from './heap.ts';
+import type { FamilyUse } from './family/event.ts';
+import type { Family } from './family/state.ts';
+import type { Heap, ImageChain } from './heap/state.ts';
 import type {
   CallId,
   CellId,
@@ -29,11 +28,12 @@ import type {
   SessionId,
   TimerId,
 } from './ids.ts';
-import type { KernelLost, KernelNoticed, KernelObject } from './kernel-event.ts';
+import type { KernelLost, KernelNoticed, KernelObject } from './kernel/event.ts';
 import type { CallResult, Message, Part, Receipt, ToolCallPart, Whole } from './message.ts';
 import type { Ruling } from './policy.ts';
-import type { Residency } from './residency.ts';
-import type { FilesUse } from './workspace-event.ts';
+import type { Residency } from './residency/policy.ts';
+import type { FilesUse } from './workspace/event.ts';
+import type { Files } from './workspace/state.ts';
 
 export interface State {
   readonly head: number;
@@ -246,7 +246,7 @@ export type Item =
       readonly whole?: Whole;
     };
 
-export type * from './context.ts';
+export type * from './context/state.ts';
 
 // ── effects ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -323,8 +323,8 @@ export interface Effect {
   readonly evidence: { readonly by: Evidence; readonly note: string } | null;
 }
 
-export type * from './files-state.ts';
-export type * from './heap.ts';
+export type * from './heap/state.ts';
+export type * from './workspace/state.ts';
 
 // ── kernel ─────────────────────────────────────────────────────────────────────────────────────────────────
 

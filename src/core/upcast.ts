@@ -6,7 +6,7 @@
  */
 
 import { isRecord } from '../lib/json.ts';
-import { NO_BUDGETS } from './budget.ts';
+import { NO_BUDGETS } from './budget/budget.ts';
 import { OutlastError } from './error.ts';
 import {
   AUTHORITY,

@@ -3,7 +3,13 @@
 import { fold } from '../core/evolve.ts';
 import type { SessionId } from '../core/ids.ts';
 import { lineageOf, type State } from '../core/state.ts';
-import { changesBetween, EMPTY_TREE, type FileEntry, type Tree, type TreeRef } from '../core/tree.ts';
+import {
+  changesBetween,
+  EMPTY_TREE,
+  type FileEntry,
+  type Tree,
+  type TreeRef,
+} from '../core/workspace/tree.ts';
 import type { Which, Workspace } from '../workspace/port.ts';
 import { differences } from './differences.ts';
 import type { Ports } from './ports.ts';

@@ -1,7 +1,7 @@
 /** What became of the files of a session, in words and in one look. Pure. */
 
 import type { Drift, State } from '../core/state.ts';
-import type { FilesChanged } from '../core/workspace-event.ts';
+import type { FilesChanged } from '../core/workspace/event.ts';
 import { oneLine } from '../lib/text.ts';
 
 const SHOWN = 20;

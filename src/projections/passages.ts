@@ -9,10 +9,10 @@
  */
 
 import type { Outcome } from '../core/capability.ts';
+import { outcomeInWords } from '../core/effect.ts';
 import type { Event, EventOf, ForeignEvent, SummaryLine } from '../core/event.ts';
+import { cellInWords } from '../core/heap/evolve.ts';
 import type { EffectId } from '../core/ids.ts';
-import { outcomeInWords } from '../core/slices/effect.ts';
-import { cellInWords } from '../core/slices/heap.ts';
 import type { Json } from '../lib/json.ts';
 
 export const PASSAGE_KINDS = [

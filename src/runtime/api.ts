@@ -1,7 +1,7 @@
 /** The calls of one owner, and of the whole runtime: shapes only, made in runtime.ts. */
 
 import type { Recalled } from '../context/recall/render.ts';
-import type { BudgetChange, Budgets } from '../core/budget.ts';
+import type { BudgetChange, Budgets } from '../core/budget/budget.ts';
 import type * as decide from '../core/decide.ts';
 import type { DecisionAnswer, Event, ForeignEvent, Limits } from '../core/event.ts';
 import type { FileData } from '../core/file.ts';

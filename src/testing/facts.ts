@@ -7,7 +7,7 @@
  * ```
  */
 
-import type { Budgets } from '../core/budget.ts';
+import type { Budgets } from '../core/budget/budget.ts';
 import type { Capability } from '../core/capability.ts';
 import {
   DEFAULT_LIMITS,

@@ -1,7 +1,7 @@
 /** `search_files`: lines that match. By ripgrep where the machine has it, which is faster by far, else by ourselves. */
 
 import { z } from 'zod';
-import { filePath } from '../../core/file-path.ts';
+import { filePath } from '../../core/workspace/path.ts';
 import { head, textIn } from '../../lib/text.ts';
 import type { Workspace } from '../../workspace/port.ts';
 import { Refused, readingTool } from './file-tool.ts';
