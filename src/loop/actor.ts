@@ -10,8 +10,9 @@
 
 import { isAwaited } from '../core/effect.ts';
 import { OutlastError } from '../core/error.ts';
+import { callKey, type PortCall } from '../core/flight.ts';
 import type { SessionId } from '../core/ids.ts';
-import { callKey, next, type PortCall } from '../core/next.ts';
+import { next } from '../core/next.ts';
 import { findEffect, type State } from '../core/state.ts';
 import { Abort } from '../lib/abort.ts';
 import { Nudge } from '../lib/clock.ts';

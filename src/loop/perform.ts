@@ -10,9 +10,9 @@ import { type Audit, type Finding, type Outcome, writes } from '../core/capabili
 import type { TaskSeen } from '../core/conversation/event.ts';
 import { RECALL } from '../core/effect.ts';
 import { OutlastError } from '../core/error.ts';
+import type { PortCall } from '../core/flight.ts';
 import type { SessionId } from '../core/ids.ts';
 import type { View } from '../core/message.ts';
-import type { PortCall } from '../core/next.ts';
 import { digestOf } from '../core/policy.ts';
 import { type Effect, findEffect, lineageOf, type State } from '../core/state.ts';
 import { Abort } from '../lib/abort.ts';

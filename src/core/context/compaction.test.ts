@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { sequence } from '../../testing/facts.ts';
 import type { State } from '../state.ts';
-import { compactAt, compaction, cutOf, fault, swap } from './compaction.ts';
+import { compactAt, cutOf, fault, swap } from './compaction.ts';
+import { compaction } from './next.ts';
 
 /** A turn whose steps have each said so much. */
 function said(steps: number, chars: number, limits = {}): State {

@@ -1,6 +1,5 @@
 /**
- * When the past of the model's view gives way to a few lines about it, where the cut goes, and which lines are taken.
- * Pure; part of `next`.
+ * When the past of the model's view gives way to a few lines about it, where the cut goes, and which lines are taken. Pure.
  *
  * D1  Cut only between items: a call and its results are one item, and a step that is under way is none yet.
  * D2  Begun where a longer view costs more than a shorter one, and before the provider would refuse it. Nothing is begun
@@ -14,50 +13,12 @@
 import { oneLine } from '../../lib/text.ts';
 import type { CompactionReason, EventBody, EventOf, SummaryLine } from '../event.ts';
 import { evolve } from '../evolve.ts';
-import type { Next } from '../next.ts';
 import type { Item, State } from '../state.ts';
 import { textOf } from '../turn.ts';
 import { rulesIn } from './rule.ts';
 import { contextSize, fixedTokens, itemSize, pastTokens, sumSizes, sumTokens } from './size.ts';
 
-const REST: Next = { choices: [], calls: [], wakeAt: null };
-
-/** What should be in flight of a compaction, beside all else. */
-export function compaction(s: State, now: number): Next {
-  const { compacting } = s.context;
-  if (compacting) {
-    if (s.budget.exhausted !== null) return REST;
-    if (compacting.notBefore > now) return { ...REST, wakeAt: compacting.notBefore };
-    const { items, attempt } = compacting;
-    return { ...REST, calls: [{ do: 'compact', items, attempt }] };
-  }
-  const begun = beginning(s);
-  return begun === null ? REST : { ...REST, choices: [begun] };
-}
-
-/** How a compaction begins, where one is wanted and possible. */
-function beginning(s: State): EventBody | null {
-  const why = reasonFor(s);
-  const items = why === null ? null : cutOf(s, why);
-  if (why === null || items === null) return null;
-  if (why === 'cost') return { kind: 'compaction.started', items, why };
-  // A model that reads all of a cold past to sum it up costs as much as going on with it, and what is too large for a step
-  // is too large for that as well.
-  const own = digest(s, items, why);
-  return fault(s, own) === null ? own : null;
-}
-
-/** No request can hold the view: it waits until the view is smaller (D3). */
-export const isOverfull = (s: State): boolean => {
-  const why = reasonFor(s);
-  return why !== null && isPressing(why);
-};
-
-/** Overfull, and nothing in it can go. */
-export const isStuck = (s: State): boolean =>
-  isOverfull(s) && s.context.compacting === null && beginning(s) === null;
-
-const isPressing = (why: CompactionReason): boolean => why === 'window' || why === 'bytes';
+export const isPressing = (why: CompactionReason): boolean => why === 'window' || why === 'bytes';
 
 // ── when ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -67,7 +28,7 @@ const COST_SHARE = 0.6;
 /** Providers forget a prefix after five minutes to an hour. */
 const COLD_MS = 60 * 60_000;
 
-function reasonFor(s: State): CompactionReason | null {
+export function reasonFor(s: State): CompactionReason | null {
   if (s.turn?.step.phase !== 'generating' && s.turn?.step.phase !== 'acting') return null;
   const { limits } = s.contract;
   const { tokens, bytes } = contextSize(s);
@@ -205,7 +166,7 @@ export function swap(s: State, body: Omit<Swap, 'kind' | 'tokensBefore' | 'token
 // ── the runtime's own lines ────────────────────────────────────────────────────────────────────────────────
 
 /** D4. The beginning of each item that leaves, the newest ones one by one. */
-function digest(s: State, items: number, why: CompactionReason): Swap {
+export function digest(s: State, items: number, why: CompactionReason): Swap {
   const glimpses = s.transcript.slice(0, items).flatMap(glimpse);
   const most = Math.min(MOST_LINES - 1, Math.floor((s.contract.limits.windowTokens * 0.06) / GLIMPSE_TOKENS));
   const older = glimpses.slice(0, Math.max(0, glimpses.length - most));

@@ -3,20 +3,16 @@
 import { isRecord } from '../../lib/json.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { EventBody } from '../event.ts';
+import { call, choose, type Next } from '../flight.ts';
 import type { MessageId, SessionId } from '../ids.ts';
-import type { Next } from '../next.ts';
 import { findEffect, type State } from '../state.ts';
 import type { Wanted } from './event.ts';
 import { type Child, standingKey } from './state.ts';
 
-const REST: Next = { choices: [], calls: [], wakeAt: null };
-
 /** What comes of itself in every state: what stands is said, what is wanted is passed on, what is due is told. */
 export function kin(s: State): Next {
   const arrived = arrivals(s);
-  if (arrived.length > 0) return { ...REST, choices: arrived };
-  const calls = [...relays(s), ...report(s)];
-  return calls.length === 0 ? REST : { ...REST, calls };
+  return arrived.length > 0 ? choose(...arrived) : call(...relays(s), ...report(s));
 }
 
 /** To the parent: results in their order, each by itself, and then how it stands. */

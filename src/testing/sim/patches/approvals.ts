@@ -24,7 +24,7 @@ export const APPROVAL_PATCHES: readonly Patch[] = [
     // The question is there, and what it asks about has been sent.
     name: 'sent meanwhile: an effect does not wait for its approval',
     first: { scenario: THREE },
-    edits: [{ file: NEXT, find: 'mayPass(effect) &&', replace: '' }],
+    edits: [{ file: 'core/held.js', find: 'mayPass(effect) &&', replace: '' }],
   },
   {
     // A person said no, and it is done.
@@ -85,7 +85,7 @@ export const APPROVAL_PATCHES: readonly Patch[] = [
     // Whoever looks only at the session's row never learns that somebody is waited for.
     name: 'no alarm: nobody looks when the time of a question is over',
     first: { scenario: LATE },
-    edits: [{ file: NEXT, find: ': { ...REST, wakeAt: expiresAt };', replace: ': REST;' }],
+    edits: [{ file: NEXT, find: ': wake(expiresAt);', replace: ': REST;' }],
   },
   {
     // Asked, approved, and the denied call beside it goes out as well.

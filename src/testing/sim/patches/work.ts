@@ -218,7 +218,7 @@ export const WORK_PATCHES: readonly Patch[] = [
     edits: [
       {
         file: NEXT,
-        find: ': { ...REST, wakeAt: due }));',
+        find: ': wake(due)));',
         replace: ': REST));',
       },
     ],
