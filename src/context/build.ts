@@ -12,10 +12,11 @@
  */
 
 import { messageChars, resultChars } from '../core/context/size.ts';
-import type { Limits } from '../core/event.ts';
+import type { Past } from '../core/context/state.ts';
 import { nameOf } from '../core/file.ts';
+import type { Limits } from '../core/limits.ts';
 import type { Message, Part, ToolSpec, View, ViewMessage, Whole } from '../core/message.ts';
-import type { Item, Past, State } from '../core/state.ts';
+import type { Item, State } from '../core/state.ts';
 import { clip } from '../lib/text.ts';
 import { renderPast } from './past.ts';
 import { systemPrompt } from './prompt/system.ts';

@@ -8,7 +8,7 @@
  */
 
 import { glimpse } from '../core/context/compaction.ts';
-import type { SummaryLine } from '../core/event.ts';
+import type { SummaryLine } from '../core/context/event.ts';
 import type { View } from '../core/message.ts';
 import type { State } from '../core/state.ts';
 import { buildRequest, type Surroundings } from './build.ts';

@@ -6,7 +6,7 @@
  * end the string nor begin a line.
  */
 
-import { shownTasks } from '../core/conversation/next.ts';
+import { shownTasks } from '../core/conversation/state.ts';
 import { type Child, isAtWork } from '../core/family/state.ts';
 import { findEffect, type State } from '../core/state.ts';
 import { isRecord } from '../lib/json.ts';

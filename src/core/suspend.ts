@@ -1,7 +1,7 @@
 /** How the model gets a turn while something is waited for. Pure; part of `next`. */
 
 import { unreachable } from '../lib/assert.ts';
-import { isConversation } from './conversation/next.ts';
+import { isConversation } from './conversation/state.ts';
 import type { Awaited, EventBody } from './event.ts';
 import { childInTheWay } from './family/state.ts';
 import { heldBy } from './held.ts';

@@ -11,6 +11,7 @@ import { counted, NONE_FAILING } from './breaker.ts';
 import { NOTHING_SPENT } from './budget/budget.ts';
 import { callLost, chargedCall, tryAgain } from './budget/evolve.ts';
 import { counted as countedTokens, turnEnded } from './context/evolve.ts';
+import type { TurnEnd } from './context/state.ts';
 import { withdrawQuestions } from './decision.ts';
 import { doneOutside, withdrawUnsent } from './effect.ts';
 import type { EventOf, Stamp } from './event.ts';
@@ -20,7 +21,7 @@ import type { CallId } from './ids.ts';
 import { progressed } from './lifetime.ts';
 import { told } from './loss.ts';
 import type { CallResult, Part, ToolCallPart, Whole } from './message.ts';
-import type { Call, Item, Running, State, Step, TurnEnd } from './state.ts';
+import type { Call, Item, Running, State, Step } from './state.ts';
 import { driftTold } from './workspace/evolve.ts';
 
 type Acting = Extract<Step, { phase: 'acting' }>;

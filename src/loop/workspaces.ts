@@ -9,8 +9,9 @@
  */
 
 import { OutlastError } from '../core/error.ts';
+import { lineageOf } from '../core/fork/state.ts';
 import type { BlobRef, SessionId } from '../core/ids.ts';
-import { lineageOf, type State } from '../core/state.ts';
+import type { State } from '../core/state.ts';
 import type { FileNote, FilesChanged, FilesRung } from '../core/workspace/event.ts';
 import { isInFiles } from '../core/workspace/evolve.ts';
 import {

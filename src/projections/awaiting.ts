@@ -10,7 +10,8 @@ import { type Exhaustion, exhaustionInWords, spentInWords } from '../core/budget
 import type { DecisionAnswer, DecisionSubject } from '../core/event.ts';
 import type { EffectId } from '../core/ids.ts';
 import { standingNotice } from '../core/kernel/evolve.ts';
-import { type Decision, findEffect, type Kernel, openDecisions, type State } from '../core/state.ts';
+import type { Kernel } from '../core/kernel/state.ts';
+import { type Decision, findEffect, openDecisions, type State } from '../core/state.ts';
 import { unreachable } from '../lib/assert.ts';
 import type { Json } from '../lib/json.ts';
 

@@ -9,8 +9,9 @@
  */
 
 import type { Outcome } from '../core/capability.ts';
+import type { SummaryLine } from '../core/context/event.ts';
 import { outcomeInWords } from '../core/effect.ts';
-import type { Event, EventOf, ForeignEvent, SummaryLine } from '../core/event.ts';
+import type { Event, EventOf, ForeignEvent } from '../core/event.ts';
 import { cellInWords } from '../core/heap/evolve.ts';
 import type { EffectId } from '../core/ids.ts';
 import type { Json } from '../lib/json.ts';

@@ -62,6 +62,14 @@ export interface Exhaustion {
   readonly code: 'budget.exhausted' | 'budget.unpriced';
 }
 
+export interface BudgetState {
+  readonly limits: Budgets;
+  /** Of the whole session, as far as the log knows. */
+  readonly spent: Spent;
+  /** What the open turn rests on; null while it rests on no budget. */
+  readonly exhausted: Exhaustion | null;
+}
+
 export const isLimited = (budget: Budget): boolean => WHATS.some((what) => budget[what] !== undefined);
 
 export function plus(a: Spent, b: Partial<Spent>): Spent {

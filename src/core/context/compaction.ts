@@ -11,10 +11,11 @@
  */
 
 import { oneLine } from '../../lib/text.ts';
-import type { CompactionReason, EventBody, EventOf, SummaryLine } from '../event.ts';
+import type { EventBody, EventOf } from '../event.ts';
 import { evolve } from '../evolve.ts';
 import type { Item, State } from '../state.ts';
 import { textOf } from '../turn.ts';
+import type { CompactionReason, SummaryLine } from './event.ts';
 import { rulesIn } from './rule.ts';
 import { contextSize, fixedTokens, itemSize, pastTokens, sumSizes, sumTokens } from './size.ts';
 

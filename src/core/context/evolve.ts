@@ -11,22 +11,12 @@
 
 import { head as headOf, oneLine } from '../../lib/text.ts';
 import { chargedCall } from '../budget/evolve.ts';
-import type { Charge, EventOf } from '../event.ts';
-import type { Context, Instruction, Item, Past, Section, State, TurnEnd } from '../state.ts';
+import type { EventOf } from '../event.ts';
+import type { Item, State } from '../state.ts';
+import type { Charge } from './event.ts';
 import { rulesIn } from './rule.ts';
 import { contextSize, messageChars, sectionTokens, sumSizes } from './size.ts';
-
-export const nothing: Context = {
-  past: null,
-  compacting: null,
-  counted: null,
-  fixed: null,
-  calls: 0,
-  calledAt: null,
-  resumeAt: 0,
-  plainTo: 0,
-  ends: [],
-};
+import type { Context, Instruction, Past, Section, TurnEnd } from './state.ts';
 
 /** Attempts at one compaction; then it is left for later, or the runtime writes the lines. */
 export const ATTEMPTS = 2;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Limits } from '../event.ts';
-import { DEFAULT_LIMITS } from '../limits.ts';
+import { DEFAULT_LIMITS, type Limits } from '../limits.ts';
 import type { Item } from '../state.ts';
 import { itemSize, sumSizes } from './size.ts';
 

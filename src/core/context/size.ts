@@ -7,8 +7,9 @@
  */
 
 import { bytesOf } from '../../lib/text.ts';
-import type { Limits } from '../event.ts';
-import type { Item, Past, State } from '../state.ts';
+import type { Limits } from '../limits.ts';
+import type { Item, State } from '../state.ts';
+import type { Past } from './state.ts';
 
 export const BYTES_PER_TOKEN = 3;
 /** More than providers count for the largest image that they take. */

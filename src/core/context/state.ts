@@ -1,6 +1,5 @@
+import type { SummaryLine } from './event.ts';
 /** The slice of the state that the model's view is made of, beside the transcript: what has left it, and its size. */
-
-import type { SummaryLine } from '../event.ts';
 
 export type TurnEnd = 'surfaced' | 'failed' | 'interrupted' | 'passed';
 
@@ -23,6 +22,18 @@ export interface Context {
   /** Turns that have ended and have messages in the transcript. */
   readonly ends: readonly { readonly turn: number; readonly end: TurnEnd }[];
 }
+
+export const NO_CONTEXT: Context = {
+  past: null,
+  compacting: null,
+  counted: null,
+  fixed: null,
+  calls: 0,
+  calledAt: null,
+  resumeAt: 0,
+  plainTo: 0,
+  ends: [],
+};
 
 /** The compacted past: what stands in the view in place of the items that left it. Bounded. */
 export interface Past {

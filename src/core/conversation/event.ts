@@ -36,9 +36,3 @@ export type ConversationEvent =
   | { readonly kind: 'ending.chosen'; readonly call: CallId; readonly relay: Relayed | null }
   /** The turn has ended without a word: nobody is told anything. */
   | { readonly kind: 'turn.passed'; readonly turn: number };
-
-export const CONVERSATION_AUTHORITY = {
-  'tasks.seen': 'fact',
-  'ending.chosen': 'choice',
-  'turn.passed': 'choice',
-} as const;

@@ -6,7 +6,7 @@ import type { State } from '../state.ts';
 import { answerCall, closeTurn } from '../turn.ts';
 import type { Relayed } from './event.ts';
 import { questionKey } from './mandate.ts';
-import type { Conversation } from './next.ts';
+import type { Conversation } from './state.ts';
 
 export function seen(s: State, { turn, step, tasks }: EventOf<'tasks.seen'>): State {
   const now = Object.fromEntries(tasks.map((one) => [one.task, one]));

@@ -8,7 +8,7 @@
  */
 
 import { NOTHING_SPENT } from '../budget/budget.ts';
-import { nounOf } from '../conversation/next.ts';
+import { nounOf } from '../conversation/state.ts';
 import type { Event, EventOf, ForeignEvent } from '../event.ts';
 import type { CallId, EffectId, MessageId } from '../ids.ts';
 import { reportToSelf } from '../inbox.ts';

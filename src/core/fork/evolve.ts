@@ -10,16 +10,17 @@
 
 import { oneLine } from '../../lib/text.ts';
 import { NOTHING_SPENT } from '../budget/budget.ts';
-import { NO_CONVERSATION } from '../conversation/next.ts';
+import { NO_CONVERSATION } from '../conversation/state.ts';
 import { withdrawQuestions } from '../decision.ts';
 import { LEFT, leaveOpen } from '../effect.ts';
 import type { Event, EventOf, ForeignEvent, Stamp } from '../event.ts';
 import { leaveChildren } from '../family/evolve.ts';
 import { NO_FAMILY } from '../family/state.ts';
+import type { Delivery, Pending } from '../heap/state.ts';
 import type { CellId } from '../ids.ts';
 import { leftKernel } from '../kernel/evolve.ts';
-import { NEW_RESIDENCE } from '../residency/evolve.ts';
-import type { Delivery, Effect, Pending, State } from '../state.ts';
+import { NEW_RESIDENCE } from '../residency/state.ts';
+import type { Effect, State } from '../state.ts';
 import { openDecisions, pendingTimers } from '../state.ts';
 import { closeTurn, note } from '../turn.ts';
 

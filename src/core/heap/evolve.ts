@@ -11,14 +11,16 @@ import { unreachable } from '../../lib/assert.ts';
 import { given } from '../../lib/given.ts';
 import { withdrawQuestions } from '../decision.ts';
 import { doneOutside, withdrawUnsent } from '../effect.ts';
-import type { EventOf, HeapImage, Stamp } from '../event.ts';
+import type { EventOf, Stamp } from '../event.ts';
 import type { CellId, DecisionId, TimerId } from '../ids.ts';
 import { reportToSelf } from '../inbox.ts';
 import { progressed } from '../lifetime.ts';
 import { objectsLost } from '../loss.ts';
 import type { CallResult, Whole } from '../message.ts';
-import type { Delivery, Effect, Heap, ImageChain, Pending, RunningCell, State } from '../state.ts';
+import type { Effect, State } from '../state.ts';
 import { answerCall, note, updateCall } from '../turn.ts';
+import type { HeapImage } from './event.ts';
+import type { Delivery, Heap, ImageChain, Pending, RunningCell } from './state.ts';
 
 export function cellStarted(s: State, e: EventOf<'cell.started'>): State {
   const { chain, pending, live } = s.heap;

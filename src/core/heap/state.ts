@@ -1,7 +1,7 @@
 /** The slice of the state that is about live objects: the heap of the code sandbox, its cells and what they wait for. */
 
-import type { HeapImage, LiveObject, Lost, Rung } from '../event.ts';
 import type { CallId, CellId, DecisionId, EffectId, TimerId } from '../ids.ts';
+import type { HeapImage, LiveObject, Lost, Rung } from './event.ts';
 
 export interface Heap {
   /** The image chain that stands; null while no cell has run. */
@@ -25,6 +25,18 @@ export interface Heap {
     readonly lost: readonly Lost[];
   } | null;
 }
+
+export const NO_HEAP: Heap = {
+  chain: null,
+  opened: null,
+  parked: true,
+  cell: null,
+  suspended: [],
+  pending: [],
+  live: [],
+  generation: 1,
+  restored: null,
+};
 
 export interface ImageChain {
   readonly base: HeapImage;
@@ -61,3 +73,6 @@ export interface Delivery {
   readonly ok: boolean;
   readonly json: string;
 }
+
+/** The image that the chain ends in. */
+export const headImage = (chain: ImageChain): HeapImage => chain.deltas.at(-1) ?? chain.base;

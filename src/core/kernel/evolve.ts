@@ -9,17 +9,8 @@
 
 import type { EventOf, Stamp } from '../event.ts';
 import { objectsLost } from '../loss.ts';
-import type { Kernel, State } from '../state.ts';
-
-export const NO_KERNEL: Kernel = {
-  live: [],
-  process: 0,
-  generation: 1,
-  attended: null,
-  lost: [],
-  lostAt: 0,
-  notice: null,
-};
+import type { State } from '../state.ts';
+import { type Kernel, NO_KERNEL } from './state.ts';
 
 export function noted(s: State, e: EventOf<'kernel.noted'>): State {
   const { epoch, process, set, gone, lost } = e;

@@ -5,13 +5,8 @@
  */
 
 import type { EventOf } from '../event.ts';
-import type { Residence, State } from '../state.ts';
+import type { State } from '../state.ts';
 import { costOf, keptOf, restsAt } from './policy.ts';
-
-export const NEW_RESIDENCE: Residence = {
-  ...{ followUps: 0, gapMs: null, archivedSince: null, woke: null },
-  ...{ tooEarly: { times: 0, ms: 0, tokens: 0 }, heldMbMinutes: 0 },
-};
 
 /** Whether a message wakes it: nothing of it was under way. */
 export const isFollowUp = (s: State): boolean =>

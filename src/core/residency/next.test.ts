@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { checkLog } from '../../projections/invariant.ts';
 import { residency, summarize } from '../../projections/summary.ts';
 import { type Sequence, sequence } from '../../testing/facts.ts';
-import type { HeapImage } from '../event.ts';
+import type { HeapImage } from '../heap/event.ts';
 import { next } from '../next.ts';
 import { phase } from '../phase.ts';
 import { archiveAfterMs, keptOf, parkAfterMs } from './policy.ts';

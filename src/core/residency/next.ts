@@ -14,8 +14,9 @@
  */
 
 import { call, choose, type Next, REST, wake } from '../flight.ts';
+import { headImage, type ImageChain } from '../heap/state.ts';
 import { standingNotice } from '../kernel/evolve.ts';
-import { headImage, type ImageChain, type State } from '../state.ts';
+import type { State } from '../state.ts';
 import { archiveAfterMs, keptOf, parkAfterMs } from './policy.ts';
 
 /** Of the same size as the sandbox's own bound, so that it is met here first. */

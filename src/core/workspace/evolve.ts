@@ -8,8 +8,9 @@
 
 import type { EventOf } from '../event.ts';
 import { objectsLost } from '../loss.ts';
-import type { Effect, Files, State } from '../state.ts';
+import type { Effect, State } from '../state.ts';
 import type { FilesChanged } from './event.ts';
+import type { Files } from './state.ts';
 
 /** How many of the last commits are shown. */
 const SHOWN_COMMITS = 10;

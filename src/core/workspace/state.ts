@@ -39,6 +39,20 @@ export interface Files {
   readonly commits: readonly FilesCommit[];
 }
 
+export const NO_FILES: Files = {
+  tree: null,
+  seq: 0,
+  opened: null,
+  parked: true,
+  generation: 1,
+  atTurn: null,
+  wanted: null,
+  drift: null,
+  restored: null,
+  left: [],
+  commits: [],
+};
+
 export interface Drift {
   readonly at: number;
   /** What stood before the first of these changes; null before the first file. */

@@ -1,6 +1,6 @@
 /** The judge at the end of a run: the books, the ledger, the money, and the end of the clean run. */
 
-import { isConversation } from '../../core/conversation/next.ts';
+import { isConversation } from '../../core/conversation/state.ts';
 import { phase } from '../../core/phase.ts';
 import type { State } from '../../core/state.ts';
 import { digestOfTree, EMPTY_TREE, entryAt, type Tree } from '../../core/workspace/tree.ts';
