@@ -2,13 +2,14 @@
 
 export { type About, createOutlast, type OutlastOptions } from './compose.ts';
 export type { Recalled } from './context/recall/render.ts';
-export type { Budget, Budgets, Cost, Spent } from './core/budget.ts';
+export type { Budget, Budgets, Cost, Spent } from './core/budget/budget.ts';
 export type { Audit, Capability, Finding, Outcome } from './core/capability.ts';
 export { type ErrorCode, OutlastError } from './core/error.ts';
-export { DEFAULT_LIMITS, type Event, type EventKind, type ForeignEvent, type Limits } from './core/event.ts';
+export type { Event, EventKind, ForeignEvent } from './core/event.ts';
 export { evolve, fold, initialState } from './core/evolve.ts';
 export type { FileData, FileRef } from './core/file.ts';
 export type { Owner, SessionId } from './core/ids.ts';
+export { DEFAULT_LIMITS, type Limits } from './core/limits.ts';
 export type { Message, ModelRequest, Part, Receipt, ToolSpec, When } from './core/message.ts';
 export type { Phase } from './core/phase.ts';
 export type { Action, Verdict } from './core/policy.ts';

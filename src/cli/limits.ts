@@ -1,6 +1,6 @@
 /** Limits as people write them: `usd=2,tokens=100000,steps=50,minutes=30`; `none` lifts one. */
 
-import type { Budget, BudgetChange, What } from '../core/budget.ts';
+import type { Budget, BudgetChange, What } from '../core/budget/budget.ts';
 import { UsageError } from './exit.ts';
 
 const UNITS: Readonly<Record<string, { readonly what: What; readonly by: number }>> = {

@@ -1,8 +1,8 @@
 /** What happens between a session and its children, as lines for people. */
 
-import { endInWords } from '../core/child-words.ts';
 import type { EventOf } from '../core/event.ts';
-import type { ChildQuestion } from '../core/family-event.ts';
+import type { ChildQuestion } from '../core/family/event.ts';
+import { endInWords } from '../core/family/words.ts';
 import { clip, oneLine } from '../lib/text.ts';
 import { answersTo } from './answers.ts';
 import { COMMAND } from './name.ts';

@@ -3,7 +3,7 @@
  * Progress is dim and begins with `·`; a response stands plainly and begins with nothing.
  */
 
-import { budgetInWords, exhaustionInWords } from '../core/budget.ts';
+import { budgetInWords, exhaustionInWords } from '../core/budget/budget.ts';
 import type { Event, EventOf, ForeignEvent } from '../core/event.ts';
 import { nameOf } from '../core/file.ts';
 import { clip, oneLine, ordinal } from '../lib/text.ts';

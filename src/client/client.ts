@@ -13,9 +13,10 @@
  * ```
  */
 
-import type { BudgetChange, Budgets } from '../core/budget.ts';
-import type { DecisionAnswer, Event, ForeignEvent, Limits } from '../core/event.ts';
+import type { BudgetChange, Budgets } from '../core/budget/budget.ts';
+import type { DecisionAnswer, Event, ForeignEvent } from '../core/event.ts';
 import type { FileData } from '../core/file.ts';
+import type { Limits } from '../core/limits.ts';
 import type { When } from '../core/message.ts';
 import { toBase64 } from '../lib/base64.ts';
 import { given } from '../lib/given.ts';

@@ -11,11 +11,12 @@
  *     of references. The memory of it is by item, and changes nothing but the time that it takes.
  */
 
-import type { Limits } from '../core/event.ts';
+import { messageChars, resultChars } from '../core/context/size.ts';
+import type { Past } from '../core/context/state.ts';
 import { nameOf } from '../core/file.ts';
+import type { Limits } from '../core/limits.ts';
 import type { Message, Part, ToolSpec, View, ViewMessage, Whole } from '../core/message.ts';
-import { messageChars, resultChars } from '../core/size.ts';
-import type { Item, Past, State } from '../core/state.ts';
+import type { Item, State } from '../core/state.ts';
 import { clip } from '../lib/text.ts';
 import { renderPast } from './past.ts';
 import { systemPrompt } from './prompt/system.ts';

@@ -7,8 +7,8 @@
  * Q3  Nothing of it enters the transcript, and it asks for no work.
  */
 
-import { glimpse } from '../core/compaction.ts';
-import type { SummaryLine } from '../core/event.ts';
+import { glimpse } from '../core/context/compaction.ts';
+import type { SummaryLine } from '../core/context/event.ts';
 import type { View } from '../core/message.ts';
 import type { State } from '../core/state.ts';
 import { buildRequest, type Surroundings } from './build.ts';

@@ -1,9 +1,9 @@
 /** Children in the present: a line each, and below it what of them is open. What they wrote is quoted. */
 
-import { spentInWords } from '../core/budget.ts';
-import { endInWords, named, quoted } from '../core/child-words.ts';
-import { type Child, isAtWork } from '../core/family.ts';
-import type { ChildQuestion, ChildUnknown } from '../core/family-event.ts';
+import { spentInWords } from '../core/budget/budget.ts';
+import type { ChildQuestion, ChildUnknown } from '../core/family/event.ts';
+import { type Child, isAtWork } from '../core/family/state.ts';
+import { endInWords, named, quoted } from '../core/family/words.ts';
 import type { State } from '../core/state.ts';
 import { oneLine } from '../lib/text.ts';
 

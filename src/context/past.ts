@@ -4,9 +4,10 @@
  */
 
 import { writes } from '../core/capability.ts';
-import type { SummaryLine } from '../core/event.ts';
+import type { SummaryLine } from '../core/context/event.ts';
+import type { Instruction, Past } from '../core/context/state.ts';
 import type { ViewMessage } from '../core/message.ts';
-import type { Effect, Instruction, Past, State } from '../core/state.ts';
+import type { Effect, State } from '../core/state.ts';
 import { oneLine } from '../lib/text.ts';
 
 export function renderPast(s: State, past: Past): ViewMessage {

@@ -1,6 +1,6 @@
 /** The tail of the context: the present, rendered from its slices. Volatile, so it stands last. */
 
-import { isConversation } from '../core/conversation.ts';
+import { isConversation } from '../core/conversation/state.ts';
 import { type Decision, openDecisions, type State, unknownEffects } from '../core/state.ts';
 import { oneLine } from '../lib/text.ts';
 import { driftInWords } from '../projections/files.ts';

@@ -6,8 +6,8 @@
  * end the string nor begin a line.
  */
 
-import { shownTasks } from '../core/conversation.ts';
-import { type Child, isAtWork } from '../core/family.ts';
+import { shownTasks } from '../core/conversation/state.ts';
+import { type Child, isAtWork } from '../core/family/state.ts';
 import { findEffect, type State } from '../core/state.ts';
 import { isRecord } from '../lib/json.ts';
 import { oneLine } from '../lib/text.ts';

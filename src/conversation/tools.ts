@@ -1,7 +1,7 @@
 /** What a conversation does: it starts tasks, tells them something, asks them, stops them, and lists them. */
 
 import { z } from 'zod';
-import type { Mandate } from '../core/mandate.ts';
+import type { Mandate } from '../core/conversation/mandate.ts';
 import type { Json } from '../lib/json.ts';
 import { isRecord } from '../lib/json.ts';
 import { ofFamily, ordered, shareIn } from '../tools/delegate/delegate.ts';

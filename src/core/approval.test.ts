@@ -1,4 +1,4 @@
-// Owns: A1, A2 of approval.ts, D4 of slices/decision.ts, G4 of slices/effect.ts, and what `decide` refuses.
+// Owns: A1, A2 of approval.ts, D4 of decision.ts, G4 of effect.ts, and what `decide` refuses.
 import { describe, expect, it } from 'vitest';
 import { checkLog } from '../projections/invariant.ts';
 import { ALLOWED, ASKS, type Sequence, sequence } from '../testing/facts.ts';

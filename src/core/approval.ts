@@ -1,6 +1,6 @@
 /**
  * Approvals: what an effect whose policy asks waits for. The asking shares the commit of the intention, and waiting holds
- * nothing: it is a question in the log like any other (`slices/decision.ts`).
+ * nothing: it is a question in the log like any other (`decision.ts`).
  *
  * A1  An approval is about one effect, by its id, and about one action, by its digest. It is asked for once.
  * A2  Only a decision in the log opens the gate of an effect; that nobody answers never does.

@@ -10,7 +10,7 @@
 import { isRecord, type Json } from '../lib/json.ts';
 import { oneLine } from '../lib/text.ts';
 import { writes } from './capability.ts';
-import type { Child } from './family.ts';
+import type { Child } from './family/state.ts';
 import type { EffectId, SessionId } from './ids.ts';
 import { type Effect, type EffectStatus, isUnknown, type State } from './state.ts';
 

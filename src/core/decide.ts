@@ -5,21 +5,22 @@
 
 import { given } from '../lib/given.ts';
 import { oneLine } from '../lib/text.ts';
-import { type BudgetChange, type Budgets, changed, NO_BUDGETS, WHATS } from './budget.ts';
-import type { Profile } from './conversation-event.ts';
+import { type BudgetChange, type Budgets, changed, NO_BUDGETS, WHATS } from './budget/budget.ts';
+import type { Profile } from './conversation/event.ts';
 import { OutlastError } from './error.ts';
-import type { DecisionAnswer, EventBody, EventOf, Limits } from './event.ts';
-import { descendants, type Told } from './family.ts';
-import type { Parent } from './family-event.ts';
+import type { DecisionAnswer, EventBody, EventOf } from './event.ts';
+import type { Parent } from './family/event.ts';
+import { newsOf } from './family/evolve.ts';
+import { descendants, type Told } from './family/state.ts';
 import type { FileRef } from './file.ts';
 import { type DecisionId, type MessageId, mint, type Owner, type SessionId } from './ids.ts';
+import { digestOf } from './inbox.ts';
+import { standingNotice } from './kernel/evolve.ts';
+import type { Limits } from './limits.ts';
 import type { Receipt, When } from './message.ts';
 import { phase } from './phase.ts';
-import { restsAt } from './residency.ts';
-import { newsOf } from './slices/family.ts';
-import { digestOf } from './slices/inbox.ts';
-import { standingNotice } from './slices/kernel.ts';
-import { isFollowUp } from './slices/residence.ts';
+import { isFollowUp } from './residency/evolve.ts';
+import { restsAt } from './residency/policy.ts';
 import { needsSlot } from './slot.ts';
 import { type Decision, findEffect, openDecisions, type State } from './state.ts';
 

@@ -8,28 +8,24 @@
  */
 
 import type { Json } from '../lib/json.ts';
-import type { Budget, Budgets, Cost, Exhaustion } from './budget.ts';
+import type { Budgets, Cost } from './budget/budget.ts';
+import type { BudgetEvent } from './budget/event.ts';
 import type { Capability, Evidence, Finding, Outcome } from './capability.ts';
 import type { Claim } from './claims.ts';
-import {
-  CONVERSATION_AUTHORITY,
-  type ConversationEvent,
-  type Profile,
-  type Relayed,
-} from './conversation-event.ts';
-import type { FamilyEvent, FamilyUse, Parent } from './family-event.ts';
+import type { ContextEvent } from './context/event.ts';
+import type { ConversationEvent, Profile, Relayed } from './conversation/event.ts';
+import type { FamilyEvent, FamilyUse, Parent } from './family/event.ts';
 import type { FileRef } from './file.ts';
-import type { HeapEvent } from './heap-event.ts';
+import type { ForkEvent } from './fork/event.ts';
+import type { HeapEvent } from './heap/event.ts';
 import type { CallId, CellId, DecisionId, EffectId, MessageId, Owner, SessionId, TimerId } from './ids.ts';
-import type { KernelEvent } from './kernel-event.ts';
+import type { KernelEvent } from './kernel/event.ts';
 import type { Limits } from './limits.ts';
 import type { Finish, Part, Usage, When } from './message.ts';
 import type { Ruling } from './policy.ts';
-import type { Residency } from './residency.ts';
-import type { FilesUse, WorkspaceEvent } from './workspace-event.ts';
-
-export type * from './heap-event.ts';
-export { DEFAULT_LIMITS, type Limits } from './limits.ts';
+import type { ResidencyEvent } from './residency/event.ts';
+import type { Residency } from './residency/policy.ts';
+import type { FilesUse, WorkspaceEvent } from './workspace/event.ts';
 
 /** Where an effect was asked for: directly by the model, or by code in a cell. */
 export type Origin =
@@ -44,22 +40,17 @@ export type DecisionAnswer = 'approve' | 'reject' | 'done' | 'not-done' | 'answe
 /** What a person is asked about: whether to send it, whether it happened, or what the work itself wants to know. */
 export type DecisionSubject = 'approval' | 'unknown' | 'question';
 
-/** Why the view is made smaller: it costs more than it has to, or the provider takes no more, or its cache is cold. */
-export type CompactionReason = 'cost' | 'window' | 'bytes' | 'cold';
-
-/** One thing that is worth knowing, and the events that it was taken from. */
-export interface SummaryLine {
-  readonly kind: 'fact' | 'decision';
-  readonly text: string;
-  readonly sources: readonly number[];
-}
-
-/** What a model call took; null when none was made. */
-export interface Charge {
-  readonly charge: { readonly usage: Usage; readonly cost: Cost | null; readonly ms: number } | null;
-}
-
+/** Each subject has its own kinds in a folder of its own; the machine's follow. */
 export type EventBody =
+  | ResidencyEvent
+  | ForkEvent
+  | BudgetEvent
+  | ContextEvent
+  | HeapEvent
+  | KernelEvent
+  | WorkspaceEvent
+  | FamilyEvent
+  | ConversationEvent
   // ── lifetime ─────────────────────────────────────────────────────────────────────────────────────────────
   | {
       readonly kind: 'session.started';
@@ -89,32 +80,6 @@ export type EventBody =
   | { readonly kind: 'session.queued'; readonly place: number }
   /** It has a slot after it waited for one. */
   | { readonly kind: 'session.admitted' }
-  /** Its memory was given up after a long rest; image and log bring everything back at the next `send`. */
-  | { readonly kind: 'session.parked'; readonly since: number }
-  /** After a far longer rest its images became one, and `images` older ones of `bytes` are gone, as is its index of words. */
-  | {
-      readonly kind: 'session.archived';
-      readonly since: number;
-      readonly images: number;
-      readonly bytes: number;
-    }
-  /**
-   * All events before this one are those of another session, copied; from here on it is a session of its own. What was
-   * in flight stays with the original: open effects, decisions, timers, and messages that had not been read.
-   */
-  | {
-      readonly kind: 'session.forked';
-      readonly from: SessionId;
-      /** The last event of the original that it shares. */
-      readonly head: number;
-      /** The session that the first original was: what is sealed is bound to its id, in all forks. */
-      readonly lineage: SessionId;
-      readonly title: string;
-      readonly by: string;
-      /** Of a child that begins as a fork of its parent; with its own budget. */
-      readonly parent?: Parent;
-      readonly budget?: Budgets;
-    }
   | {
       readonly kind: 'lease.acquired';
       readonly epoch: number;
@@ -203,40 +168,6 @@ export type EventBody =
       readonly claims: readonly Claim[];
     }
   | { readonly kind: 'turn.interrupted'; readonly turn: number; readonly by: string }
-  // ── context ──────────────────────────────────────────────────────────────────────────────────────────────
-  /** The oldest items of the transcript are to leave the model's view. */
-  | { readonly kind: 'compaction.started'; readonly items: number; readonly why: CompactionReason }
-  /** They have left it: these lines stand in their place. The log keeps everything. */
-  | ({
-      readonly kind: 'context.compacted';
-      readonly items: number;
-      /** Never empty, unless nothing but words of people has left. */
-      readonly lines: readonly SummaryLine[];
-      /** Who wrote the lines. The runtime's are beginnings of what was there. */
-      readonly by: 'model' | 'runtime';
-      readonly why: CompactionReason;
-      /** Size of the view, as it was reckoned. */
-      readonly tokensBefore: number;
-      readonly tokensAfter: number;
-    } & Charge)
-  /** What came of an attempt was of no use; the view is as it was. */
-  | ({
-      readonly kind: 'compaction.failed';
-      readonly items: number;
-      readonly attempt: number;
-      readonly code: string;
-      readonly message: string;
-    } & Charge)
-  // ── budgets ──────────────────────────────────────────────────────────────────────────────────────────────
-  /** All limits as they are from here on. */
-  | { readonly kind: 'budget.set'; readonly turn: Budget; readonly session: Budget; readonly by: string }
-  | ({
-      readonly kind: 'budget.exhausted';
-      readonly turn: number;
-      readonly step: number;
-      /** A call that was cut off at what was left; nothing of its reply is used. Null as a rule: none was made. */
-      readonly cut: { readonly usage: Usage; readonly cost: Cost | null; readonly ms: number } | null;
-    } & Exhaustion)
   // ── effects: the ledger ──────────────────────────────────────────────────────────────────────────────────
   | {
       readonly kind: 'effect.intended';
@@ -290,11 +221,6 @@ export type EventBody =
       /** `absent`: the request never left. */
       readonly outcome: Outcome | { readonly status: 'absent' };
     }
-  | HeapEvent
-  | WorkspaceEvent
-  | KernelEvent
-  | FamilyEvent
-  | ConversationEvent
   // ── decisions, timers ────────────────────────────────────────────────────────────────────────────────────
   | {
       readonly kind: 'decision.requested';
@@ -408,15 +334,17 @@ export const AUTHORITY = {
   'workspace.committed': 'fact',
   'workspace.set': 'input',
   'kernel.noted': 'fact',
+  'kernel.noticed': 'fact',
+  'kernel.released': 'choice',
   'child.spawned': 'choice',
   'child.instructed': 'choice',
   'child.reported': 'input',
   'child.relayed': 'fact',
   'descendant.counted': 'input',
   'parent.told': 'fact',
-  ...CONVERSATION_AUTHORITY,
-  'kernel.noticed': 'fact',
-  'kernel.released': 'choice',
+  'tasks.seen': 'fact',
+  'ending.chosen': 'choice',
+  'turn.passed': 'choice',
   'decision.requested': 'choice',
   'decision.made': 'input',
   'decision.expired': 'choice',

@@ -4,28 +4,33 @@
  * Each concern's transitions live in its slice; this file is the list of them.
  */
 
-import { NO_BUDGETS, NOTHING_SPENT } from './budget.ts';
-import { NO_CONVERSATION } from './conversation.ts';
+import { NO_BUDGETS, NOTHING_SPENT } from './budget/budget.ts';
+import * as budget from './budget/evolve.ts';
+import * as context from './context/evolve.ts';
+import { NO_CONTEXT } from './context/state.ts';
+import * as conversation from './conversation/evolve.ts';
+import { NO_CONVERSATION } from './conversation/state.ts';
+import * as decision from './decision.ts';
+import * as effect from './effect.ts';
 import type { Event, EventBody, EventKind, EventOf, ForeignEvent } from './event.ts';
-import { DEFAULT_LIMITS } from './event.ts';
-import { NO_FAMILY } from './family.ts';
+import * as family from './family/evolve.ts';
+import { NO_FAMILY } from './family/state.ts';
+import * as fork from './fork/evolve.ts';
+import * as heap from './heap/evolve.ts';
+import { NO_HEAP } from './heap/state.ts';
 import { noCounters, type Owner } from './ids.ts';
-import * as budget from './slices/budget.ts';
-import * as context from './slices/context.ts';
-import * as conversation from './slices/conversation.ts';
-import * as decision from './slices/decision.ts';
-import * as effect from './slices/effect.ts';
-import * as family from './slices/family.ts';
-import * as fork from './slices/fork.ts';
-import * as heap from './slices/heap.ts';
-import * as inbox from './slices/inbox.ts';
-import * as kernel from './slices/kernel.ts';
-import * as lifetime from './slices/lifetime.ts';
-import * as residence from './slices/residence.ts';
-import * as timer from './slices/timer.ts';
-import * as turn from './slices/turn.ts';
-import * as workspace from './slices/workspace.ts';
+import * as inbox from './inbox.ts';
+import * as kernel from './kernel/evolve.ts';
+import { NO_KERNEL } from './kernel/state.ts';
+import * as lifetime from './lifetime.ts';
+import { DEFAULT_LIMITS } from './limits.ts';
+import * as residence from './residency/evolve.ts';
+import { NEW_RESIDENCE } from './residency/state.ts';
 import type { State } from './state.ts';
+import * as timer from './timer.ts';
+import * as turn from './turn.ts';
+import * as workspace from './workspace/evolve.ts';
+import { NO_FILES } from './workspace/state.ts';
 
 export const initialState: State = {
   head: 0,
@@ -48,41 +53,19 @@ export const initialState: State = {
     ...{ status: 'open', queued: null, stoppingAt: null, stoppedBy: null, quarantine: null },
     ...{ epoch: 0, acquiredAt: 0, crashes: 0 },
   },
-  residence: residence.NEW_RESIDENCE,
+  residence: NEW_RESIDENCE,
   fork: null,
   inbox: { unread: [], receipts: {} },
   turn: null,
   turns: 0,
   lastTurn: null,
   transcript: [],
-  context: context.nothing,
+  context: NO_CONTEXT,
   withheld: [],
   effects: { open: [], closed: [] },
-  heap: {
-    chain: null,
-    opened: null,
-    parked: true,
-    cell: null,
-    suspended: [],
-    pending: [],
-    live: [],
-    generation: 1,
-    restored: null,
-  },
-  workspace: {
-    tree: null,
-    seq: 0,
-    opened: null,
-    parked: true,
-    generation: 1,
-    atTurn: null,
-    wanted: null,
-    drift: null,
-    restored: null,
-    left: [],
-    commits: [],
-  },
-  kernel: kernel.NO_KERNEL,
+  heap: NO_HEAP,
+  workspace: NO_FILES,
+  kernel: NO_KERNEL,
   family: NO_FAMILY,
   conversation: NO_CONVERSATION,
   decisions: [],

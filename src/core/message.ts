@@ -11,7 +11,7 @@
 import type { Json } from '../lib/json.ts';
 import type { FileData, FileRef } from './file.ts';
 import type { CallId, MessageId } from './ids.ts';
-import type { Residency } from './residency.ts';
+import type { Residency } from './residency/policy.ts';
 
 export type Meta = { readonly [provider: string]: Json };
 

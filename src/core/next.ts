@@ -8,65 +8,26 @@
  * N4  `wakeAt` is the next instant at which the answer could differ without any new event.
  */
 
-import { approvalOf, mayPass } from './approval.ts';
+import { approvalOf } from './approval.ts';
 import { tripped, trippedInWords } from './breaker.ts';
-import { areStopped, kin } from './children.ts';
 import { claims } from './claims.ts';
-import { compaction, isOverfull, isStuck } from './compaction.ts';
-import { chosenEnd, mayLetPass, mustLook } from './conversation.ts';
+import { compaction, isOverfull, isStuck } from './context/next.ts';
+import { chosenEnd, mayLetPass, mustLook } from './conversation/next.ts';
 import type { EventBody } from './event.ts';
-import { cutOff } from './family.ts';
-import type { Wanted } from './family-event.ts';
-import { isHeld } from './held.ts';
-import { type CallId, type CellId, type EffectId, mint } from './ids.ts';
+import { areStopped, kin } from './family/next.ts';
+import { cutOff } from './family/state.ts';
+import { call, choose, join, type Next, REST, wake } from './flight.ts';
+import { heap, mustOpen } from './heap/next.ts';
+import { mayDispatch } from './held.ts';
+import { mint } from './ids.ts';
+import { kernel, mustHear } from './kernel/next.ts';
 import type { Message } from './message.ts';
+import { upkeep } from './residency/next.ts';
 import { question, resolve, whyUnknown } from './resolve.ts';
-import { nextDelivery } from './slices/heap.ts';
-import { mustAttend } from './slices/kernel.ts';
-import { brokenBefore, isBroken, saidIn, textOf } from './slices/turn.ts';
-import { isInFiles } from './slices/workspace.ts';
 import { type Effect, isUnknown, openDecisions, pendingTimers, type State, type Step } from './state.ts';
 import { forThisTurn, suspensions } from './suspend.ts';
-import { parkingAt, upkeep } from './upkeep.ts';
-
-export type PortCall =
-  | { readonly do: 'generate'; readonly turn: number; readonly step: number; readonly attempt: number }
-  /** Plan a call that the model asked for; pure, done by the runtime's registry. */
-  | { readonly do: 'plan'; readonly call: CallId }
-  | { readonly do: 'call'; readonly effect: EffectId; readonly attempt: number }
-  | { readonly do: 'query'; readonly effect: EffectId; readonly n: number }
-  | { readonly do: 'audit'; readonly effect: EffectId; readonly n: number }
-  | { readonly do: 'open' }
-  | { readonly do: 'run'; readonly cell: CellId }
-  | { readonly do: 'deliver'; readonly guestCall: number; readonly cell: CellId }
-  /** Open the folder of the session: down the ladder, and to what somebody wants to stand there (Y1). */
-  | { readonly do: 'checkout'; readonly wanted: number }
-  /** Look at what lives in the kernel. */
-  | { readonly do: 'attend' }
-  | { readonly do: 'release' }
-  /** Look how the tasks of a conversation stand. */
-  | { readonly do: 'look'; readonly turn: number; readonly step: number }
-  /** Tell the parent what came of an instruction (0: nothing new), and how this session stands. */
-  | { readonly do: 'report'; readonly result: number; readonly standing: string }
-  /** Pass on to the child of this effect how it is to be. */
-  | { readonly do: 'relay'; readonly effect: EffectId; readonly status: Wanted }
-  /** Ask the model what is to be kept of the oldest items of its view. */
-  | { readonly do: 'compact'; readonly items: number; readonly attempt: number }
-  /** Take a new base of the heap with this digest. */
-  | { readonly do: 'base'; readonly of: string }
-  /** Give up the memory of a session that rests since then. */
-  | { readonly do: 'park'; readonly since: number }
-  | { readonly do: 'archive'; readonly since: number }
-  /** Give up a kernel with what cannot be kept of it: its notice is over. */
-  | { readonly do: 'giveUp'; readonly since: number };
-
-export interface Next {
-  readonly choices: readonly EventBody[];
-  readonly calls: readonly PortCall[];
-  readonly wakeAt: number | null;
-}
-
-const REST: Next = { choices: [], calls: [], wakeAt: null };
+import { brokenBefore, isBroken, saidIn, textOf } from './turn.ts';
+import { checkout, files, isCheckedOut, isInHand, mustCheckOut, mustWaitForFiles } from './workspace/next.ts';
 
 /** How long `stop` waits for requests that have already left. */
 export const STOP_GRACE_MS = 5_000;
@@ -107,9 +68,6 @@ function workOf(s: State, now: number): Next {
   ]);
 }
 
-/** One line for each port call: equal keys are the same call. */
-export const callKey = (call: PortCall): string => Object.values(call).join(':');
-
 // ── effects ────────────────────────────────────────────────────────────────────────────────────────────────
 
 function effects(s: State, now: number): Next {
@@ -129,7 +87,7 @@ function effects(s: State, now: number): Next {
           return s.lifetime.status === 'open' ? send(s, effect, now) : REST;
         case 'query':
         case 'audit':
-          return { ...REST, calls: [{ do: resolution.do, effect: effect.id, n: resolution.n }] };
+          return call({ do: resolution.do, effect: effect.id, n: resolution.n });
         case 'conclude':
           return choose(resolution.event);
         case 'ask':
@@ -147,16 +105,12 @@ function effects(s: State, now: number): Next {
             expiresAt: null,
           });
         case 'wait':
-          return { ...REST, wakeAt: resolution.until };
+          return wake(resolution.until);
         default:
           return REST;
       }
     }),
   );
-}
-
-function mayDispatch(s: State, effect: Effect): boolean {
-  return s.lifetime.status === 'open' && mayPass(effect) && !isHeld(s, effect);
 }
 
 /** Dispatches it, once the files that it needs are there and nobody else's hand is on them. */
@@ -173,10 +127,7 @@ const dispatch = (s: State, effect: Effect): EventBody => ({
   epoch: s.lifetime.epoch,
 });
 
-const callOf = (effect: Effect): Next => ({
-  ...REST,
-  calls: [{ do: 'call', effect: effect.id, attempt: effect.attempts }],
-});
+const callOf = ({ id, attempts }: Effect): Next => call({ do: 'call', effect: id, attempt: attempts });
 
 function inFlight(s: State): Next {
   return join(
@@ -191,95 +142,17 @@ function expiries(s: State, now: number): Next {
   return join(
     openDecisions(s).map(({ id, expiresAt }) => {
       if (expiresAt === null) return REST;
-      return expiresAt <= now
-        ? choose({ kind: 'decision.expired', decision: id })
-        : { ...REST, wakeAt: expiresAt };
+      return expiresAt <= now ? choose({ kind: 'decision.expired', decision: id }) : wake(expiresAt);
     }),
   );
 }
 
-// ── timers and the sandbox ─────────────────────────────────────────────────────────────────────────────────
-
 function timers(s: State, now: number): Next {
   return join(
     pendingTimers(s).map(({ id, due }) =>
-      due <= now ? choose({ kind: 'timer.fired', timer: id }) : { ...REST, wakeAt: due },
+      due <= now ? choose({ kind: 'timer.fired', timer: id }) : wake(due),
     ),
   );
-}
-
-/** Whether the heap has to be in memory before anything else may happen with it. */
-function mustOpen(s: State, now: number): boolean {
-  if (s.heap.opened === s.lifetime.epoch) return false;
-  const waiting = (s.heap.cell && !s.heap.cell.committed) || nextDelivery(s.heap.pending) !== null;
-  if (waiting) return true;
-  // With a turn open the heap is looked at first: the model must hear what was lost before it speaks.
-  return s.turn !== null && !sleeps(s, now) && s.heap.chain !== null;
-}
-
-/** A turn that waits for so long that it is parked opens nothing until it goes on. */
-function sleeps(s: State, now: number): boolean {
-  const rests = s.turn?.step.phase === 'acting' || s.budget.exhausted !== null;
-  return rests && (s.heap.parked || now >= parkingAt(s));
-}
-
-function heap(s: State, now: number): Next {
-  if (mustOpen(s, now)) return { ...REST, calls: [{ do: 'open' }] };
-  const delivery = nextDelivery(s.heap.pending);
-  if (delivery) {
-    const { guestCall, cell } = delivery;
-    return { ...REST, calls: [{ do: 'deliver', guestCall, cell }] };
-  }
-  if (s.heap.cell && !s.heap.cell.committed) {
-    return { ...REST, calls: [{ do: 'run', cell: s.heap.cell.id }] };
-  }
-  if (s.heap.cell && s.heap.pending.length === 0) {
-    return choose({ kind: 'cell.aborted', cell: s.heap.cell.id, reason: 'stuck', message: '', output: '' });
-  }
-  return REST;
-}
-
-// ── workspace ──────────────────────────────────────────────────────────────────────────────────────────────
-
-/** Before a model speaks it must hear what became of the files; and what somebody wants there need not wait for a turn. */
-function files(s: State, now: number): Next {
-  return !isInHand(s) && (s.workspace.wanted !== null || mustCheckOut(s, now)) ? checkout(s) : REST;
-}
-
-/** The same of the objects in a kernel of processes. */
-const kernel = (s: State, now: number): Next =>
-  mustHear(s, now) ? { ...REST, calls: [{ do: 'attend' }] } : REST;
-
-const mustHear = (s: State, now: number): boolean => s.turn !== null && !sleeps(s, now) && mustAttend(s);
-
-const isCheckedOut = ({ workspace, lifetime }: State): boolean =>
-  workspace.opened === lifetime.epoch && workspace.wanted === null;
-
-function mustCheckOut(s: State, now: number): boolean {
-  if (isCheckedOut(s) || s.turn === null || sleeps(s, now)) return false;
-  return s.workspace.tree !== null || s.workspace.wanted !== null || s.effects.open.some(isInFiles);
-}
-
-const checkout = (s: State): Next => ({
-  ...REST,
-  calls: [{ do: 'checkout', wanted: s.workspace.wanted?.seq ?? 0 }],
-});
-
-const isInHand = (s: State): boolean => s.effects.open.some((effect) => isInFlight(effect, s.lifetime.epoch));
-
-const isInFlight = (effect: Effect, epoch: number): boolean =>
-  effect.files === 'changes' && effect.status === 'dispatched' && !isUnknown(effect, epoch);
-
-/** One hand on the files at a time, in the order of the calls. */
-function mustWaitForFiles(s: State, effect: Effect, now: number): boolean {
-  const at = s.effects.open.indexOf(effect);
-  return s.effects.open.some((other, i) => {
-    if (other === effect || other.files !== 'changes') return false;
-    if (isInFlight(other, s.lifetime.epoch)) return true;
-    if (i > at) return false;
-    if (other.status === 'intended') return mayDispatch(s, other);
-    return isUnknown(other, s.lifetime.epoch) && resolve(s, other, now).do === 'redispatch';
-  });
 }
 
 // ── turn ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -333,13 +206,9 @@ function generating(
   if (mustOpen(s, now) || mustCheckOut(s, now) || mustHear(s, now)) return REST;
   if (isStuck(s)) return fail(s, number, 'context.full', FULL);
   if (isOverfull(s)) return REST;
-  if (step.notBefore !== null && step.notBefore > now) return { ...REST, wakeAt: step.notBefore };
-  if (mustLook(s, number, step.number))
-    return { ...REST, calls: [{ do: 'look', turn: number, step: step.number }] };
-  return {
-    ...REST,
-    calls: [{ do: 'generate', turn: number, step: step.number, attempt: step.attempt }],
-  };
+  if (step.notBefore !== null && step.notBefore > now) return wake(step.notBefore);
+  if (mustLook(s, number, step.number)) return call({ do: 'look', turn: number, step: step.number });
+  return call({ do: 'generate', turn: number, step: step.number, attempt: step.attempt });
 }
 
 function acting(s: State, number: number, step: Extract<Step, { phase: 'acting' }>): Next {
@@ -351,22 +220,19 @@ function acting(s: State, number: number, step: Extract<Step, { phase: 'acting' 
     const text = textOf(step.parts);
     return choose({ kind: 'progress.noted', turn: number, step: step.number, text, origin: null });
   }
-  if (step.calls.every((call) => call.state === 'answered')) {
+  if (step.calls.every(({ state }) => state === 'answered')) {
     const failing = s.turn && tripped(s.turn.failing, step.calls);
     if (failing) return fail(s, number, 'breaker.tripped', trippedInWords(failing));
     const end = chosenEnd(s, number, step);
     if (end) return choose(end);
     return startStep(s, number, step.number + 1, forThisTurn(s));
   }
-  const asked = step.calls.filter((call) => call.state === 'asked');
-  const plans: Next = {
-    ...REST,
-    // One cell at a time, in the order of the calls; effects side by side.
-    calls: asked
-      .filter((call) => call.part.tool !== 'code' || (!s.heap.cell && call === firstCode(asked)))
-      .map((call) => ({ do: 'plan', call: call.part.call })),
-  };
-  return join([plans, choose(...suspensions(s, step))]);
+  const asked = step.calls.flatMap(({ state, part }) => (state === 'asked' ? [part] : []));
+  // One cell at a time, in the order of the calls; effects side by side.
+  const code = asked.find(({ tool }) => tool === 'code');
+  const ready = asked.filter((part) => part.tool !== 'code' || (!s.heap.cell && part === code));
+  const plans = ready.map((part) => ({ do: 'plan' as const, call: part.call }));
+  return join([call(...plans), choose(...suspensions(s, step))]);
 }
 
 const FULL =
@@ -378,10 +244,6 @@ const BROKEN_RETRIES = 2;
 const BROKEN =
   `The model's calls came cut off or malformed ${BROKEN_RETRIES + 1} times in a row. None of them was run. ` +
   'Ask for less at once, or in other words.';
-
-function firstCode<C extends { part: { tool: string } }>(calls: readonly C[]): C | undefined {
-  return calls.find((call) => call.part.tool === 'code');
-}
 
 function surface(s: State, number: number, step: Extract<Step, { phase: 'acting' }>): Next {
   const text = saidIn(step.parts);
@@ -423,28 +285,10 @@ function stopping(s: State, now: number): Next {
   if (now < deadline && (sent.calls.length > 0 || !areStopped(s)))
     return join([{ ...sent, wakeAt: deadline }, passing]);
   if (passing.calls.length > 0) return passing;
-  return { ...REST, calls: [{ do: 'release' }] };
+  return call({ do: 'release' });
 }
 
 function quarantine(s: State): Next {
   const reason = `${s.lifetime.crashes} workers in a row died over this session without getting ahead.`;
   return choose({ kind: 'session.quarantined', reason });
-}
-
-// ── details ────────────────────────────────────────────────────────────────────────────────────────────────
-
-const choose = (...choices: readonly EventBody[]): Next =>
-  choices.length === 0 ? REST : { ...REST, choices };
-
-/** Asked many times in a commit, and most parts are at rest: those are passed over by their identity. */
-function join(parts: readonly Next[]): Next {
-  const [first = REST, ...more] = parts.filter((part) => part !== REST);
-  if (more.length === 0) return first;
-  const all = [first, ...more];
-  const wakes = all.flatMap((part) => (part.wakeAt === null ? [] : [part.wakeAt]));
-  return {
-    choices: all.flatMap((part) => part.choices),
-    calls: all.flatMap((part) => part.calls),
-    wakeAt: wakes.length > 0 ? Math.min(...wakes) : null,
-  };
 }

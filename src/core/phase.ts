@@ -1,7 +1,8 @@
 /** The phase of a session, in the one set of words. Pure. */
 
-import { type Child, childInTheWay } from './family.ts';
-import { type PortCall, work } from './next.ts';
+import { type Child, childInTheWay } from './family/state.ts';
+import type { PortCall } from './flight.ts';
+import { work } from './next.ts';
 import { needsSlot } from './slot.ts';
 import { openDecisions, pendingTimers, type State } from './state.ts';
 

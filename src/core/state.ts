@@ -8,16 +8,16 @@
 
 import type { Json } from '../lib/json.ts';
 import type { Failing } from './breaker.ts';
-import type { Budgets, Exhaustion, Spent } from './budget.ts';
+import type { BudgetState, Spent } from './budget/budget.ts';
 import type { Capability, Evidence, Outcome } from './capability.ts';
-import type { Context, TurnEnd } from './context.ts';
-import type { Conversation } from './conversation.ts';
-import type { Profile } from './conversation-event.ts';
-import type { DecisionAnswer, DecisionSubject, HeapImage, Limits, Origin } from './event.ts';
-import type { Family } from './family.ts';
-import type { FamilyUse } from './family-event.ts';
-import type { Files } from './files-state.ts';
-import type { Heap, ImageChain } from './heap.ts';
+import type { Context, TurnEnd } from './context/state.ts';
+import type { Profile } from './conversation/event.ts';
+import type { Conversation } from './conversation/state.ts';
+import type { DecisionAnswer, DecisionSubject, Origin } from './event.ts';
+import type { FamilyUse } from './family/event.ts';
+import type { Family } from './family/state.ts';
+import type { Fork } from './fork/state.ts';
+import type { Heap } from './heap/state.ts';
 import type {
   CallId,
   CellId,
@@ -29,11 +29,13 @@ import type {
   SessionId,
   TimerId,
 } from './ids.ts';
-import type { KernelLost, KernelNoticed, KernelObject } from './kernel-event.ts';
+import type { Kernel } from './kernel/state.ts';
+import type { Limits } from './limits.ts';
 import type { CallResult, Message, Part, Receipt, ToolCallPart, Whole } from './message.ts';
 import type { Ruling } from './policy.ts';
-import type { Residency } from './residency.ts';
-import type { FilesUse } from './workspace-event.ts';
+import type { Residence } from './residency/state.ts';
+import type { FilesUse } from './workspace/event.ts';
+import type { Files } from './workspace/state.ts';
 
 export interface State {
   readonly head: number;
@@ -90,14 +92,6 @@ export interface Contract {
   readonly startedAt: number;
 }
 
-export interface BudgetState {
-  readonly limits: Budgets;
-  /** Of the whole session, as far as the log knows. */
-  readonly spent: Spent;
-  /** What the open turn rests on; null while it rests on no budget. */
-  readonly exhausted: Exhaustion | null;
-}
-
 export interface Lifetime {
   /** `queued`: it waits for a slot of its owner, as far as it has anything to do that takes one. */
   readonly status: 'open' | 'queued' | 'paused' | 'stopping' | 'stopped';
@@ -112,39 +106,6 @@ export interface Lifetime {
   readonly acquiredAt: number;
   /** Holders that died in a row without any progress between. */
   readonly crashes: number;
-}
-
-export interface Residence {
-  /** Instructions that came while it rested, and how long it had rested before the last of them. */
-  readonly followUps: number;
-  readonly gapMs: number | null;
-  /** Since when it rested when it was last archived; null before. */
-  readonly archivedSince: number | null;
-  /** The last wake by a message: from where, and how long it took until there was all it had; null until that is known. */
-  readonly woke: {
-    readonly from: Residency;
-    readonly at: number;
-    readonly ms: number | null;
-    /** Whether it had been completed. */
-    readonly isEarly: boolean;
-    /** Whether a model has read what there was again. */
-    readonly isRead: boolean;
-  } | null;
-  /** Follow-ups that found it completed: how many, how long they waited, and the tokens that were read again for them. */
-  readonly tooEarly: { readonly times: number; readonly ms: number; readonly tokens: number };
-  /** Memory that was held while it rested, up to each parking. */
-  readonly heldMbMinutes: number;
-}
-
-export interface Fork {
-  readonly from: SessionId;
-  /** The last event of the original that it shares. */
-  readonly head: number;
-  /** Place of its `session.forked`. */
-  readonly seq: number;
-  readonly lineage: SessionId;
-  /** Cells that the original had started by then: their code may not act here. */
-  readonly cells: number;
 }
 
 // ── inbox ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -246,8 +207,6 @@ export type Item =
       readonly whole?: Whole;
     };
 
-export type * from './context.ts';
-
 // ── effects ────────────────────────────────────────────────────────────────────────────────────────────────
 
 export interface Effects {
@@ -323,32 +282,6 @@ export interface Effect {
   readonly evidence: { readonly by: Evidence; readonly note: string } | null;
 }
 
-export type * from './files-state.ts';
-export type * from './heap.ts';
-
-// ── kernel ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-export interface Kernel {
-  /** What lives in it, by the last look. */
-  readonly live: readonly KernelObject[];
-  /** Which kernel that was, as its sandbox counts them; 0 before the first. */
-  readonly process: number;
-  /** Grows whenever something was lost, and is shown to the model. */
-  readonly generation: number;
-  /** Lease epoch of the last look. */
-  readonly attended: number | null;
-  /** Of the last loss, and when that was noted. */
-  readonly lost: readonly KernelLost[];
-  readonly lostAt: number;
-  /** What is to be given up and when, as was said of one rest; that rest may be over by now. */
-  readonly notice:
-    | (Pick<KernelNoticed, 'since' | 'until' | 'unsaved'> & {
-        /** It is over: what it names is being given up. */
-        readonly isOver: boolean;
-      })
-    | null;
-}
-
 // ── decisions ──────────────────────────────────────────────────────────────────────────────────────────────
 
 export interface Decision {
@@ -417,12 +350,6 @@ export interface Timer {
   /** Its call was answered as suspended: that it is due arrives like a message. */
   readonly isSuspended: boolean;
 }
-
-/** The id that sealed images and files are bound to: that of the session itself, unless it is a fork. */
-export const lineageOf = (s: State, session: SessionId): SessionId => s.fork?.lineage ?? session;
-
-/** The image that the chain ends in. */
-export const headImage = (chain: ImageChain): HeapImage => chain.deltas.at(-1) ?? chain.base;
 
 /** The instants at which the session goes on by itself: of calls of the model, and of code. */
 export const pendingTimers = (s: State): readonly { readonly id: TimerId; readonly due: number }[] => [

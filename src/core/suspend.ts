@@ -1,9 +1,9 @@
 /** How the model gets a turn while something is waited for. Pure; part of `next`. */
 
 import { unreachable } from '../lib/assert.ts';
-import { isConversation } from './conversation.ts';
+import { isConversation } from './conversation/state.ts';
 import type { Awaited, EventBody } from './event.ts';
-import { childInTheWay } from './family.ts';
+import { childInTheWay } from './family/state.ts';
 import { heldBy } from './held.ts';
 import type { CellId, EffectId, SessionId } from './ids.ts';
 import type { Message } from './message.ts';

@@ -6,17 +6,17 @@
  */
 
 import { isRecord } from '../lib/json.ts';
-import { NO_BUDGETS } from './budget.ts';
+import { NO_BUDGETS } from './budget/budget.ts';
 import { OutlastError } from './error.ts';
 import {
   AUTHORITY,
-  DEFAULT_LIMITS,
   type Event,
   type EventBody,
   type EventKind,
   type ForeignEvent,
   VERSIONS,
 } from './event.ts';
+import { DEFAULT_LIMITS } from './limits.ts';
 
 /** A row of the log: the same members as the store's `StoredEvent`. */
 export interface LogRow {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SessionId } from '../core/ids.ts';
-import { EMPTY_TREE } from '../core/tree.ts';
+import { EMPTY_TREE } from '../core/workspace/tree.ts';
 import { sha256 } from '../lib/digest.ts';
 import { detectCage } from '../sandbox/process/confine/detect.ts';
 import { findPython } from '../sandbox/process/python.ts';

@@ -19,7 +19,7 @@ import {
   entryAt,
   type FileEntry,
   type Tree,
-} from '../core/tree.ts';
+} from '../core/workspace/tree.ts';
 import { sha256 } from '../lib/digest.ts';
 import { unpacked } from '../lib/pack.ts';
 import { directoryWorkspaces } from '../workspace/directory.ts';

@@ -11,7 +11,7 @@
  * E4  What is paused costs nothing, or little, and answers nothing. `keeps` says what a pause leaves as it is.
  */
 
-import type { Tree } from '../core/tree.ts';
+import type { Tree } from '../core/workspace/tree.ts';
 import type { Json } from '../lib/json.ts';
 import type {
   Abilities,

@@ -1,7 +1,7 @@
 /** Trees on their way between brain and hands. Where a piece is kept is the brain's affair: here its digest names it. */
 
 import type { BlobRef } from '../core/ids.ts';
-import { changesBetween, type Entry, entryAt, inOrder, type Tree } from '../core/tree.ts';
+import { changesBetween, type Entry, entryAt, inOrder, type Tree } from '../core/workspace/tree.ts';
 import type { Looked } from './port.ts';
 
 export const DIGEST_BYTES = 32;

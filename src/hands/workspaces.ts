@@ -6,9 +6,9 @@
  */
 
 import { OutlastError } from '../core/error.ts';
-import { filePath } from '../core/file-path.ts';
 import type { BlobRef, SessionId } from '../core/ids.ts';
-import { digestOfTree, EMPTY_TREE, type Tree } from '../core/tree.ts';
+import { filePath } from '../core/workspace/path.ts';
+import { digestOfTree, EMPTY_TREE, type Tree } from '../core/workspace/tree.ts';
 import { sha256 } from '../lib/digest.ts';
 import type { Json } from '../lib/json.ts';
 import { packing, unpacked } from '../lib/pack.ts';

@@ -8,10 +8,11 @@
  *     handed in as evidence, never as facts; after any other error by the next actor of this process.
  */
 
+import { isAwaited } from '../core/effect.ts';
 import { OutlastError } from '../core/error.ts';
+import { callKey, type PortCall } from '../core/flight.ts';
 import type { SessionId } from '../core/ids.ts';
-import { callKey, next, type PortCall } from '../core/next.ts';
-import { isAwaited } from '../core/slices/effect.ts';
+import { next } from '../core/next.ts';
 import { findEffect, type State } from '../core/state.ts';
 import { Abort } from '../lib/abort.ts';
 import { Nudge } from '../lib/clock.ts';

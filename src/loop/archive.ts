@@ -6,8 +6,9 @@
  * V2  What goes, goes in the commit that says so, and only while the heap is still the one that was looked at.
  */
 
+import { headImage } from '../core/heap/state.ts';
 import type { BlobRef, SessionId } from '../core/ids.ts';
-import { headImage, type State } from '../core/state.ts';
+import type { State } from '../core/state.ts';
 import type { Based, Heaps } from './heaps.ts';
 import type { Ports } from './ports.ts';
 import { readEvents } from './read.ts';

@@ -2,10 +2,11 @@
 
 import { askRequest } from '../context/ask.ts';
 import { OutlastError } from '../core/error.ts';
+import { lineageOf } from '../core/fork/state.ts';
 import type { SessionId } from '../core/ids.ts';
 import type { Usage } from '../core/message.ts';
-import { textOf } from '../core/slices/turn.ts';
-import { lineageOf, type State } from '../core/state.ts';
+import type { State } from '../core/state.ts';
+import { textOf } from '../core/turn.ts';
 import { ModelError } from '../models/port.ts';
 import { openFile, withFiles } from './files.ts';
 import { meteredAside } from './meter.ts';

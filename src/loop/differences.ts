@@ -1,7 +1,7 @@
 /** What differs between two states of files, as people and models read it. */
 
 import { createTwoFilesPatch } from 'diff';
-import { changesBetween, type Entry, entryAt, type FileEntry, type Tree } from '../core/tree.ts';
+import { changesBetween, type Entry, entryAt, type FileEntry, type Tree } from '../core/workspace/tree.ts';
 import { clip, textIn } from '../lib/text.ts';
 
 /** One for each path that differs, as long as there is room; and how many are left out. */

@@ -1,8 +1,8 @@
 /** What somebody without the lease knows of a request that left: handed in as evidence for whoever holds the session. */
 
+import { isNews } from '../core/effect.ts';
 import type { EventBody } from '../core/event.ts';
 import type { SessionId } from '../core/ids.ts';
-import { isNews } from '../core/slices/effect.ts';
 import { appendInput } from './input.ts';
 import type { LogPorts } from './log.ts';
 import type { Performed } from './perform.ts';

@@ -9,10 +9,11 @@
 import * as decide from '../core/decide.ts';
 import { OutlastError } from '../core/error.ts';
 import { fold } from '../core/evolve.ts';
+import { cutAt } from '../core/fork/evolve.ts';
+import { lineageOf } from '../core/fork/state.ts';
 import type { Owner, SessionId } from '../core/ids.ts';
-import { cutAt } from '../core/slices/fork.ts';
-import { hasFiles } from '../core/slices/turn.ts';
-import { lineageOf, type State } from '../core/state.ts';
+import type { State } from '../core/state.ts';
+import { hasFiles } from '../core/turn.ts';
 import { decode, encode } from '../core/upcast.ts';
 import { assert } from '../lib/assert.ts';
 import { summarize } from '../projections/summary.ts';

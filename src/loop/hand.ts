@@ -1,9 +1,16 @@
 /** The files of one session in the hand of one call: the port bound to it, and the commits that it may look into. */
 
 import { fold } from '../core/evolve.ts';
+import { lineageOf } from '../core/fork/state.ts';
 import type { SessionId } from '../core/ids.ts';
-import { lineageOf, type State } from '../core/state.ts';
-import { changesBetween, EMPTY_TREE, type FileEntry, type Tree, type TreeRef } from '../core/tree.ts';
+import type { State } from '../core/state.ts';
+import {
+  changesBetween,
+  EMPTY_TREE,
+  type FileEntry,
+  type Tree,
+  type TreeRef,
+} from '../core/workspace/tree.ts';
 import type { Which, Workspace } from '../workspace/port.ts';
 import { differences } from './differences.ts';
 import type { Ports } from './ports.ts';

@@ -8,10 +8,12 @@
  */
 
 import { OutlastError } from '../core/error.ts';
-import type { HeapImage, Lost, Rung } from '../core/event.ts';
+import { lineageOf } from '../core/fork/state.ts';
+import type { HeapImage, Lost, Rung } from '../core/heap/event.ts';
+import { headImage, type ImageChain } from '../core/heap/state.ts';
 import type { BlobRef, SessionId } from '../core/ids.ts';
-import { headImage, type ImageChain, lineageOf, type State } from '../core/state.ts';
-import { isWorthBasing } from '../core/upkeep.ts';
+import { isWorthBasing } from '../core/residency/next.ts';
+import type { State } from '../core/state.ts';
 import { sha256 } from '../lib/digest.ts';
 import type { HeapChain, HeapInput, HeapStep, JournalEntry, LiveHeap, TakenImage } from '../sandbox/port.ts';
 import type { Blob } from '../store/port.ts';

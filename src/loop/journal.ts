@@ -5,8 +5,9 @@
 
 import type { Event, ForeignEvent } from '../core/event.ts';
 import { evolve, initialState } from '../core/evolve.ts';
-import { nextDelivery } from '../core/slices/heap.ts';
-import type { RunningCell, State } from '../core/state.ts';
+import { nextDelivery } from '../core/heap/evolve.ts';
+import type { RunningCell } from '../core/heap/state.ts';
+import type { State } from '../core/state.ts';
 import { assert } from '../lib/assert.ts';
 import type { HeapInput, JournalEntry } from '../sandbox/port.ts';
 

@@ -6,15 +6,16 @@
  * F2  Whoever comes first has the id. A stop that comes before the child leaves one in its place that never acts.
  */
 
-import type { Budget } from '../core/budget.ts';
-import { isConversation, nounOf } from '../core/conversation.ts';
+import type { Budget } from '../core/budget/budget.ts';
+import { isConversation, nounOf } from '../core/conversation/state.ts';
 import * as decide from '../core/decide.ts';
 import { OutlastError } from '../core/error.ts';
-import { DEFAULT_LIMITS, type EventBody } from '../core/event.ts';
+import type { EventBody } from '../core/event.ts';
 import { initialState } from '../core/evolve.ts';
-import { depthOf, isAtWork, isTop, reaching, standing } from '../core/family.ts';
-import type { Parent, Wanted } from '../core/family-event.ts';
+import type { Parent, Wanted } from '../core/family/event.ts';
+import { depthOf, isAtWork, isTop, reaching, standing } from '../core/family/state.ts';
 import { type EffectId, type SessionId, sessionId } from '../core/ids.ts';
+import { DEFAULT_LIMITS } from '../core/limits.ts';
 import { phase } from '../core/phase.ts';
 import type { State } from '../core/state.ts';
 import { encode } from '../core/upcast.ts';

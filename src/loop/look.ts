@@ -1,7 +1,7 @@
 /** How the tasks of a conversation stand now, by the index rows that their own commits have left. */
 
-import { shownTasks } from '../core/conversation.ts';
-import type { TaskSeen } from '../core/conversation-event.ts';
+import type { TaskSeen } from '../core/conversation/event.ts';
+import { shownTasks } from '../core/conversation/state.ts';
 import type { State } from '../core/state.ts';
 import type { Ports } from './ports.ts';
 

@@ -18,9 +18,9 @@ import {
   plus,
   type Spent,
   type What,
-} from '../core/budget.ts';
+} from '../core/budget/budget.ts';
 import { OutlastError } from '../core/error.ts';
-import { spentOnChildren } from '../core/family.ts';
+import { spentOnChildren } from '../core/family/state.ts';
 import type { SessionId } from '../core/ids.ts';
 import type { ModelRequest, Usage } from '../core/message.ts';
 import type { State } from '../core/state.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { Surroundings } from '../context/build.ts';
-import { isConversation } from '../core/conversation.ts';
+import { isConversation } from '../core/conversation/state.ts';
 import { OutlastError } from '../core/error.ts';
 import type { Limits } from '../core/limits.ts';
 import type { State } from '../core/state.ts';

@@ -4,15 +4,15 @@
  */
 
 import { failures, NONE_FAILING, REFUSED_AFTER, repeatedInWords } from '../core/breaker.ts';
+import { mandate } from '../core/conversation/mandate.ts';
 import { OutlastError } from '../core/error.ts';
 import type { EventBody, Origin } from '../core/event.ts';
-import { refusal, shareOf } from '../core/family.ts';
+import { refusal, shareOf } from '../core/family/state.ts';
+import { REFUSED } from '../core/fork/evolve.ts';
 import { type CallId, type CellId, type Counters, mint } from '../core/ids.ts';
-import { mandate } from '../core/mandate.ts';
 import { digestOf, type Policy, type Ruling } from '../core/policy.ts';
-import { REFUSED } from '../core/slices/fork.ts';
 import type { State } from '../core/state.ts';
-import type { FilesUse } from '../core/workspace-event.ts';
+import type { FilesUse } from '../core/workspace/event.ts';
 import { assert } from '../lib/assert.ts';
 import { isRecord, type Json } from '../lib/json.ts';
 import type { GuestCall, Sandbox } from '../sandbox/port.ts';

@@ -7,8 +7,8 @@
  */
 
 import { inWords } from '../context/recall/render.ts';
+import { RECALL } from '../core/effect.ts';
 import { OutlastError } from '../core/error.ts';
-import { RECALL } from '../core/slices/effect.ts';
 import type { State } from '../core/state.ts';
 import { assert } from '../lib/assert.ts';
 import { given } from '../lib/given.ts';

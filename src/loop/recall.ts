@@ -10,10 +10,10 @@
 import { CITATION, choose, type Readable, UNITS } from '../context/recall/choose.ts';
 import type { Cited, Recalled } from '../context/recall/render.ts';
 import { type Candidate, candidates, isAmong, type Question, wordsFor } from '../context/recall/score.ts';
+import { RECALL } from '../core/effect.ts';
 import { OutlastError } from '../core/error.ts';
 import type { Event, ForeignEvent } from '../core/event.ts';
 import type { EffectId, SessionId } from '../core/ids.ts';
-import { RECALL } from '../core/slices/effect.ts';
 import type { State } from '../core/state.ts';
 import { decode } from '../core/upcast.ts';
 import { assert } from '../lib/assert.ts';

@@ -2,7 +2,7 @@
 
 import type { EventBody, EventOf } from '../core/event.ts';
 import type { State } from '../core/state.ts';
-import type { FileNote } from '../core/workspace-event.ts';
+import type { FileNote } from '../core/workspace/event.ts';
 import type { Facts } from './log.ts';
 import type { Performed } from './perform.ts';
 import type { KeptTree } from './workspaces.ts';

@@ -1,8 +1,8 @@
 /** Recording what lives in the kernel: with a settlement, when a holder has looked, and before and after it is given up. Pure. */
 
 import type { EventBody } from '../core/event.ts';
-import type { KernelNoted, KernelObject } from '../core/kernel-event.ts';
-import { standingNotice } from '../core/slices/kernel.ts';
+import type { KernelNoted, KernelObject } from '../core/kernel/event.ts';
+import { standingNotice } from '../core/kernel/evolve.ts';
 import type { State } from '../core/state.ts';
 import type { KernelObjects, Parked } from '../sandbox/process/port.ts';
 import type { Performed } from './perform.ts';

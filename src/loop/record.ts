@@ -6,18 +6,22 @@
  */
 
 import { readLines } from '../context/compact.ts';
-import { exhaustionInWords } from '../core/budget.ts';
+import { exhaustionInWords } from '../core/budget/budget.ts';
 import type { Audit } from '../core/capability.ts';
-import { fault, swap } from '../core/compaction.ts';
-import { mustLook } from '../core/conversation.ts';
-import type { Charge, EventBody, LiveObject } from '../core/event.ts';
+import { fault, swap } from '../core/context/compaction.ts';
+import type { Charge } from '../core/context/event.ts';
+import { mustLook } from '../core/conversation/next.ts';
+import type { EventBody } from '../core/event.ts';
 import { evolve } from '../core/evolve.ts';
+import { mayAct } from '../core/fork/evolve.ts';
+import { lineageOf } from '../core/fork/state.ts';
+import type { LiveObject } from '../core/heap/event.ts';
+import { nextDelivery } from '../core/heap/evolve.ts';
+import { headImage } from '../core/heap/state.ts';
 import { type CallId, mint } from '../core/ids.ts';
 import type { Part } from '../core/message.ts';
-import { mayAct } from '../core/slices/fork.ts';
-import { nextDelivery } from '../core/slices/heap.ts';
-import { textOf } from '../core/slices/turn.ts';
-import { headImage, lineageOf, type State } from '../core/state.ts';
+import type { State } from '../core/state.ts';
+import { textOf } from '../core/turn.ts';
 import { unreachable } from '../lib/assert.ts';
 import { ModelError, type ModelReply } from '../models/port.ts';
 import type { HeapStep } from '../sandbox/port.ts';

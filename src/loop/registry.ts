@@ -1,8 +1,8 @@
 /** The tools of a runtime by name; definitions are checked when it starts, not when a model first calls one. */
 
+import { RECALL } from '../core/effect.ts';
 import { OutlastError } from '../core/error.ts';
 import type { ToolSpec } from '../core/message.ts';
-import { RECALL } from '../core/slices/effect.ts';
 import { isRecord } from '../lib/json.ts';
 import type { Tool } from '../tools/port.ts';
 import { BUILT_IN, type BuiltIn } from './built-in.ts';

@@ -7,7 +7,7 @@
  */
 
 import type { BlobRef } from '../core/ids.ts';
-import type { Chunk, Entry, Tree } from '../core/tree.ts';
+import type { Chunk, Entry, Tree } from '../core/workspace/tree.ts';
 import { assert } from '../lib/assert.ts';
 import { sha256 } from '../lib/digest.ts';
 

@@ -9,9 +9,11 @@
  */
 
 import { OutlastError } from '../core/error.ts';
+import { lineageOf } from '../core/fork/state.ts';
 import type { BlobRef, SessionId } from '../core/ids.ts';
-import { isInFiles } from '../core/slices/workspace.ts';
-import { lineageOf, type State } from '../core/state.ts';
+import type { State } from '../core/state.ts';
+import type { FileNote, FilesChanged, FilesRung } from '../core/workspace/event.ts';
+import { isInFiles } from '../core/workspace/evolve.ts';
 import {
   changesBetween,
   digestOfTree,
@@ -20,8 +22,7 @@ import {
   sizeOfTree,
   type Tree,
   type TreeRef,
-} from '../core/tree.ts';
-import type { FileNote, FilesChanged, FilesRung } from '../core/workspace-event.ts';
+} from '../core/workspace/tree.ts';
 import { sha256 } from '../lib/digest.ts';
 import { packed, unpacked } from '../lib/pack.ts';
 import type { Blob } from '../store/port.ts';

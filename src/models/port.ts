@@ -6,7 +6,7 @@
  * M3  When `signal` aborts, `generate` rejects soon with `ModelError` of code `aborted` and the text so far.
  */
 
-import type { Cost } from '../core/budget.ts';
+import type { Cost } from '../core/budget/budget.ts';
 import type { Finish, ModelRequest, RequestPart, ToolCallPart, Usage } from '../core/message.ts';
 
 /**

@@ -10,7 +10,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import type { Cost } from '../core/budget.ts';
+import type { Cost } from '../core/budget/budget.ts';
 import { OutlastError } from '../core/error.ts';
 import type { Usage } from '../core/message.ts';
 import type { Prices } from './port.ts';

@@ -6,11 +6,12 @@
  * W2  It is derived from the log like all else: whoever comes late sees the same.
  */
 
-import { type Exhaustion, exhaustionInWords, spentInWords } from '../core/budget.ts';
+import { type Exhaustion, exhaustionInWords, spentInWords } from '../core/budget/budget.ts';
 import type { DecisionAnswer, DecisionSubject } from '../core/event.ts';
 import type { EffectId } from '../core/ids.ts';
-import { standingNotice } from '../core/slices/kernel.ts';
-import { type Decision, findEffect, type Kernel, openDecisions, type State } from '../core/state.ts';
+import { standingNotice } from '../core/kernel/evolve.ts';
+import type { Kernel } from '../core/kernel/state.ts';
+import { type Decision, findEffect, openDecisions, type State } from '../core/state.ts';
 import { unreachable } from '../lib/assert.ts';
 import type { Json } from '../lib/json.ts';
 

@@ -1,8 +1,8 @@
 /** What a session is told to be among its kin: its parent, its children as far as it knows them, and what they may use. Pure. */
 
-import { type Amounts, amountInWords, type Spent, spentInWords, WHATS } from '../core/budget.ts';
-import { type Child, isAtWork, spentOnChildren } from '../core/family.ts';
-import type { ChildQuestion, ChildUnknown } from '../core/family-event.ts';
+import { type Amounts, amountInWords, type Spent, spentInWords, WHATS } from '../core/budget/budget.ts';
+import type { ChildQuestion, ChildUnknown } from '../core/family/event.ts';
+import { type Child, isAtWork, spentOnChildren } from '../core/family/state.ts';
 import type { SessionId } from '../core/ids.ts';
 import { awaitedChildren, type Phase } from '../core/phase.ts';
 import type { State } from '../core/state.ts';

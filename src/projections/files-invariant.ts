@@ -2,7 +2,7 @@
 
 import type { Event } from '../core/event.ts';
 import type { EffectId } from '../core/ids.ts';
-import type { FilesUse } from '../core/workspace-event.ts';
+import type { FilesUse } from '../core/workspace/event.ts';
 
 export type Expect = (condition: boolean, invariant: string, event: { seq: number }, detail: string) => void;
 

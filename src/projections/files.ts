@@ -1,7 +1,8 @@
 /** What became of the files of a session, in words and in one look. Pure. */
 
-import type { Drift, State } from '../core/state.ts';
-import type { FilesChanged } from '../core/workspace-event.ts';
+import type { State } from '../core/state.ts';
+import type { FilesChanged } from '../core/workspace/event.ts';
+import type { Drift } from '../core/workspace/state.ts';
 import { oneLine } from '../lib/text.ts';
 
 const SHOWN = 20;

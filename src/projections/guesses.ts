@@ -6,7 +6,7 @@
  * G2  Closed too early: a one-shot was completed, and a follow-up came after all.
  */
 
-import type { Residency } from '../core/residency.ts';
+import type { Residency } from '../core/residency/policy.ts';
 import type { Summary } from './summary.ts';
 
 export interface Guesses {

@@ -1,16 +1,22 @@
 /** A session in one look: what the CLI, the console and programs show. Derived from the fold. */
 
-import { type Amounts, type Budgets, exhaustionInWords, type Scope, type Spent } from '../core/budget.ts';
+import {
+  type Amounts,
+  type Budgets,
+  exhaustionInWords,
+  type Scope,
+  type Spent,
+} from '../core/budget/budget.ts';
 import type { Capability } from '../core/capability.ts';
-import { compactAt } from '../core/compaction.ts';
+import { compactAt } from '../core/context/compaction.ts';
+import { contextSize } from '../core/context/size.ts';
 import type { DecisionSubject } from '../core/event.ts';
 import type { SessionId } from '../core/ids.ts';
-import type { KernelLost, KernelObject } from '../core/kernel-event.ts';
+import type { KernelLost, KernelObject } from '../core/kernel/event.ts';
+import { standingNotice } from '../core/kernel/evolve.ts';
 import { STOP_GRACE_MS } from '../core/next.ts';
 import { type Phase, phase, rests } from '../core/phase.ts';
-import type { Residency } from '../core/residency.ts';
-import { contextSize } from '../core/size.ts';
-import { standingNotice } from '../core/slices/kernel.ts';
+import type { Residency } from '../core/residency/policy.ts';
 import { needsSlot } from '../core/slot.ts';
 import {
   type ClosedTurn,

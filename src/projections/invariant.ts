@@ -3,9 +3,9 @@
  * of a log that somebody has. Each statement has a name that reports and tests use.
  */
 
+import { ATTEMPTS } from '../core/context/evolve.ts';
 import type { Event, ForeignEvent, Origin } from '../core/event.ts';
 import type { Verdict } from '../core/policy.ts';
-import { ATTEMPTS } from '../core/slices/context.ts';
 import { FilesChecker } from './files-invariant.ts';
 import { TalkChecker } from './talk-invariant.ts';
 

@@ -9,10 +9,11 @@
  */
 
 import type { Outcome } from '../core/capability.ts';
-import type { Event, EventOf, ForeignEvent, SummaryLine } from '../core/event.ts';
+import type { SummaryLine } from '../core/context/event.ts';
+import { outcomeInWords } from '../core/effect.ts';
+import type { Event, EventOf, ForeignEvent } from '../core/event.ts';
+import { cellInWords } from '../core/heap/evolve.ts';
 import type { EffectId } from '../core/ids.ts';
-import { outcomeInWords } from '../core/slices/effect.ts';
-import { cellInWords } from '../core/slices/heap.ts';
 import type { Json } from '../lib/json.ts';
 
 export const PASSAGE_KINDS = [

@@ -3,7 +3,7 @@
  * searches is shown them by their form. A guess by wording: it lifts a passage up, and decides nothing.
  */
 
-import { rulesIn } from '../core/rule.ts';
+import { rulesIn } from '../core/context/rule.ts';
 
 export type Standing = 'rule' | 'preference' | null;
 

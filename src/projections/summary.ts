@@ -1,12 +1,12 @@
 /** The index row of a session, which the store keeps beside its log: what a list, the sweeper and the inbox look at. Pure. */
 
-import type { Spent } from '../core/budget.ts';
-import type { Profile } from '../core/conversation-event.ts';
-import { spentInTree } from '../core/family.ts';
+import type { Spent } from '../core/budget/budget.ts';
+import type { Profile } from '../core/conversation/event.ts';
+import { spentInTree } from '../core/family/state.ts';
 import type { Owner, SessionId } from '../core/ids.ts';
 import { next } from '../core/next.ts';
 import { type Phase, phase } from '../core/phase.ts';
-import { keptOf, type Residency, restsAt } from '../core/residency.ts';
+import { keptOf, type Residency, restsAt } from '../core/residency/policy.ts';
 import { needsSlot } from '../core/slot.ts';
 import { openDecisions, type State, unknownEffects } from '../core/state.ts';
 import { given } from '../lib/given.ts';

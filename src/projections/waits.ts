@@ -1,6 +1,6 @@
 /** What a session waits for, in a line; null while it works, and when it is over. Pure. */
 
-import { exhaustionInWords } from '../core/budget.ts';
+import { exhaustionInWords } from '../core/budget/budget.ts';
 import type { Phase } from '../core/phase.ts';
 import { openDecisions, pendingTimers, type State } from '../core/state.ts';
 

@@ -1,11 +1,12 @@
 /** The calls of one owner, and of the whole runtime: shapes only, made in runtime.ts. */
 
 import type { Recalled } from '../context/recall/render.ts';
-import type { BudgetChange, Budgets } from '../core/budget.ts';
+import type { BudgetChange, Budgets } from '../core/budget/budget.ts';
 import type * as decide from '../core/decide.ts';
-import type { DecisionAnswer, Event, ForeignEvent, Limits } from '../core/event.ts';
+import type { DecisionAnswer, Event, ForeignEvent } from '../core/event.ts';
 import type { FileData } from '../core/file.ts';
 import type { Owner, SessionId } from '../core/ids.ts';
+import type { Limits } from '../core/limits.ts';
 import type { Receipt, When } from '../core/message.ts';
 import type { Phase } from '../core/phase.ts';
 import type { Asked } from '../loop/ask.ts';

@@ -5,10 +5,9 @@
 
 import * as decide from '../core/decide.ts';
 import { OutlastError } from '../core/error.ts';
-import { DEFAULT_LIMITS } from '../core/event.ts';
 import { initialState } from '../core/evolve.ts';
 import { type Owner, type SessionId, sessionId } from '../core/ids.ts';
-import type { Limits } from '../core/limits.ts';
+import { DEFAULT_LIMITS, type Limits } from '../core/limits.ts';
 import type { Receipt } from '../core/message.ts';
 import { encode } from '../core/upcast.ts';
 import { stamp } from '../loop/input.ts';

@@ -1,6 +1,6 @@
 /** An owner's budget: looked at, changed, and then told to the sessions that rest on it. */
 
-import { type BudgetChange, changed } from '../core/budget.ts';
+import { type BudgetChange, changed } from '../core/budget/budget.ts';
 import { checkLimits } from '../core/decide.ts';
 import type { Owner, SessionId } from '../core/ids.ts';
 import { eachRow } from '../loop/read.ts';

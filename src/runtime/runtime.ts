@@ -10,18 +10,20 @@
  * ```
  */
 
-import { NO_BUDGETS } from '../core/budget.ts';
+import { NO_BUDGETS } from '../core/budget/budget.ts';
 import * as decide from '../core/decide.ts';
 import { OutlastError } from '../core/error.ts';
-import { DEFAULT_LIMITS, type Event, type EventBody, type ForeignEvent, type Limits } from '../core/event.ts';
+import type { Event, EventBody, ForeignEvent } from '../core/event.ts';
 import { fold, initialState } from '../core/evolve.ts';
 import { checkImages, type FileData } from '../core/file.ts';
+import { lineageOf } from '../core/fork/state.ts';
 import { type Owner, parseSessionId, type SessionId, sessionId } from '../core/ids.ts';
+import { digestOf } from '../core/inbox.ts';
+import { DEFAULT_LIMITS, type Limits } from '../core/limits.ts';
 import type { Receipt } from '../core/message.ts';
 import { type Phase, phase, rests } from '../core/phase.ts';
-import { TUNABLES } from '../core/residency.ts';
-import { digestOf } from '../core/slices/inbox.ts';
-import { lineageOf, type State } from '../core/state.ts';
+import { TUNABLES } from '../core/residency/policy.ts';
+import type { State } from '../core/state.ts';
 import { decode, encode } from '../core/upcast.ts';
 import type { Drive, Driver } from '../driver/port.ts';
 import { assert } from '../lib/assert.ts';

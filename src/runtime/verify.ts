@@ -5,8 +5,9 @@
 
 import { OutlastError } from '../core/error.ts';
 import { fold } from '../core/evolve.ts';
+import { headImage } from '../core/heap/state.ts';
 import type { SessionId } from '../core/ids.ts';
-import { headImage, type State } from '../core/state.ts';
+import type { State } from '../core/state.ts';
 import { each, Heaps, optionsOf } from '../loop/heaps.ts';
 import { journalOf } from '../loop/journal.ts';
 import type { Ports } from '../loop/ports.ts';

@@ -3,7 +3,7 @@
  * as the log would.
  */
 
-import { DEFAULT_LIMITS, type Limits } from '../core/event.ts';
+import { DEFAULT_LIMITS, type Limits } from '../core/limits.ts';
 import { assert } from '../lib/assert.ts';
 import { seededEntropy } from '../lib/entropy.ts';
 import type {

@@ -1,3 +1,5 @@
+import type { AbortReason, CellEnd, HeapImage, LiveObject } from '../core/heap/event.ts';
+import type { Limits } from '../core/limits.ts';
 /**
  * The port to a sandbox whose live objects survive.
  *
@@ -6,8 +8,6 @@
  * X3  Nothing from outside enters the guest but a `HeapInput`; nothing leaves but a `HeapStep`.
  * X4  After `aborted` the live heap is gone: the caller opens the last committed image again.
  */
-
-import type { AbortReason, CellEnd, HeapImage, Limits, LiveObject } from '../core/event.ts';
 
 /** Turns what a model wrote into what the engine runs. Pure; throws nothing. */
 export type Prepared =

@@ -5,7 +5,8 @@
  */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { CellEnd, Limits } from '../core/event.ts';
+import type { CellEnd } from '../core/heap/event.ts';
+import type { Limits } from '../core/limits.ts';
 import { type Notebook, openNotebook, optionsWith, playHistory, type Rest } from './notebook.ts';
 import type { JournalEntry, Sandbox } from './port.ts';
 

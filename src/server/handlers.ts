@@ -3,7 +3,7 @@
  * known, and what goes out has the shape of the table, or this file does not compile.
  */
 
-import { type Spent, spentInWords } from '../core/budget.ts';
+import { type Spent, spentInWords } from '../core/budget/budget.ts';
 import { toBase64 } from '../lib/base64.ts';
 import { given } from '../lib/given.ts';
 import { boundOf } from '../lib/instant.ts';

@@ -16,7 +16,7 @@ import {
   type Scope,
   type Spent,
   WHATS,
-} from '../core/budget.ts';
+} from '../core/budget/budget.ts';
 import type { Exhausted, OwnerBudget, Reservation, Reserved } from './port.ts';
 
 /** What is kept of a session; a turn that is over is forgotten. */

@@ -15,7 +15,7 @@
  *     The queue is the index rows that say since when they wait, the longest first; nobody is let in before them.
  */
 
-import type { Amounts, Budget, Budgets, Exhaustion, Spent } from '../core/budget.ts';
+import type { Amounts, Budget, Budgets, Exhaustion, Spent } from '../core/budget/budget.ts';
 import type { BlobRef, Owner, SessionId } from '../core/ids.ts';
 import type { Summary } from '../projections/summary.ts';
 import type { Batch } from '../projections/word-index.ts';

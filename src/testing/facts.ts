@@ -7,16 +7,9 @@
  * ```
  */
 
-import type { Budgets } from '../core/budget.ts';
+import type { Budgets } from '../core/budget/budget.ts';
 import type { Capability } from '../core/capability.ts';
-import {
-  DEFAULT_LIMITS,
-  type DecisionAnswer,
-  type Event,
-  type EventBody,
-  type ForeignEvent,
-  type Limits,
-} from '../core/event.ts';
+import type { DecisionAnswer, Event, EventBody, ForeignEvent } from '../core/event.ts';
 import { evolve, initialState } from '../core/evolve.ts';
 import {
   type CallId,
@@ -26,6 +19,7 @@ import {
   type Owner,
   type SessionId,
 } from '../core/ids.ts';
+import { DEFAULT_LIMITS, type Limits } from '../core/limits.ts';
 import type { Part } from '../core/message.ts';
 import { next } from '../core/next.ts';
 import { digestOf, type Ruling } from '../core/policy.ts';

@@ -11,9 +11,10 @@
 
 import { conversationOffer } from '../conversation/conversation.ts';
 import type { Capability } from '../core/capability.ts';
-import type { Event, ForeignEvent, Limits } from '../core/event.ts';
+import type { Event, ForeignEvent } from '../core/event.ts';
 import { fold } from '../core/evolve.ts';
 import type { Owner, SessionId } from '../core/ids.ts';
+import type { Limits } from '../core/limits.ts';
 import type { ModelRequest } from '../core/message.ts';
 import { type Phase, phase } from '../core/phase.ts';
 import type { Policy } from '../core/policy.ts';

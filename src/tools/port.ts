@@ -11,12 +11,12 @@
  *     and what it changed is committed with its settlement. One with `readsFiles` runs when they are open.
  */
 
-import type { Budget } from '../core/budget.ts';
+import type { Budget } from '../core/budget/budget.ts';
 import type { Audit, Capability, Finding } from '../core/capability.ts';
+import type { Mandate } from '../core/conversation/mandate.ts';
 import type { DecisionAnswer } from '../core/event.ts';
-import type { FamilyUse } from '../core/family-event.ts';
+import type { FamilyUse } from '../core/family/event.ts';
 import type { MessageId, SessionId } from '../core/ids.ts';
-import type { Mandate } from '../core/mandate.ts';
 import type { ToolSpec } from '../core/message.ts';
 import type { Json } from '../lib/json.ts';
 import type { Workspace } from '../workspace/port.ts';

@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BlobRef, SessionId } from '../core/ids.ts';
-import { EMPTY_TREE, entryAt, type Tree } from '../core/tree.ts';
+import { EMPTY_TREE, entryAt, type Tree } from '../core/workspace/tree.ts';
 import { sha256 } from '../lib/digest.ts';
 import { unpacked } from '../lib/pack.ts';
 import { directoryWorkspaces } from './directory.ts';

@@ -5,7 +5,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { OutlastError } from '../core/error.ts';
-import type { Tree } from '../core/tree.ts';
+import type { Tree } from '../core/workspace/tree.ts';
 import type { Restored } from './port.ts';
 
 const run = promisify(execFile);

@@ -4,7 +4,7 @@
  */
 
 import ignore, { type Ignore } from 'ignore';
-import { foldersAbove } from '../core/file-path.ts';
+import { foldersAbove } from '../core/workspace/path.ts';
 
 export const IGNORE_FILE = '.outlastignore';
 

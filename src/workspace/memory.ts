@@ -6,9 +6,9 @@
  */
 
 import { OutlastError } from '../core/error.ts';
-import { filePath, folderOf, foldersAbove, outside } from '../core/file-path.ts';
 import type { BlobRef, SessionId } from '../core/ids.ts';
-import { CHUNK_BYTES, type Chunk, type Entry, inOrder, type Tree } from '../core/tree.ts';
+import { filePath, folderOf, foldersAbove, outside } from '../core/workspace/path.ts';
+import { CHUNK_BYTES, type Chunk, type Entry, inOrder, type Tree } from '../core/workspace/tree.ts';
 import { sha256 } from '../lib/digest.ts';
 import type { Json } from '../lib/json.ts';
 import { packed } from '../lib/pack.ts';

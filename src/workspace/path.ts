@@ -10,7 +10,7 @@
 import { constants, existsSync } from 'node:fs';
 import { lstat, mkdir, open, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { outside } from '../core/file-path.ts';
+import { outside } from '../core/workspace/path.ts';
 import { failed, isMissing, none } from './pieces.ts';
 
 const NAMES_FOLDERS = existsSync('/proc/self/fd');

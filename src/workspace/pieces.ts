@@ -2,7 +2,7 @@
 
 import { OutlastError } from '../core/error.ts';
 import type { BlobRef } from '../core/ids.ts';
-import type { Tree } from '../core/tree.ts';
+import type { Tree } from '../core/workspace/tree.ts';
 
 /** The pieces that a tree names, by their digests. */
 export function piecesOf(tree: Tree): Map<string, BlobRef> {

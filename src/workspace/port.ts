@@ -14,7 +14,7 @@
  */
 
 import type { BlobRef, SessionId } from '../core/ids.ts';
-import type { Tree, TreeChange } from '../core/tree.ts';
+import type { Tree, TreeChange } from '../core/workspace/tree.ts';
 import type { Json } from '../lib/json.ts';
 
 /** Keeps a piece of a file, packed (`lib/pack`), and says in which blob. Called once for each piece not known yet. */

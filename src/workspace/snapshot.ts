@@ -10,7 +10,7 @@ import { type BigIntStats, constants, type Dirent, lstatSync } from 'node:fs';
 import { type FileHandle, open, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BlobRef } from '../core/ids.ts';
-import { CHUNK_BYTES, type Chunk, type Entry, inOrder, type Tree } from '../core/tree.ts';
+import { CHUNK_BYTES, type Chunk, type Entry, inOrder, type Tree } from '../core/workspace/tree.ts';
 import { sha256 } from '../lib/digest.ts';
 import { packing } from '../lib/pack.ts';
 import type { Digests, StatCache } from './cache.ts';

@@ -8,7 +8,14 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OutlastError } from '../core/error.ts';
 import type { BlobRef, SessionId } from '../core/ids.ts';
-import { CHUNK_BYTES, changesBetween, digestOfTree, EMPTY_TREE, entryAt, type Tree } from '../core/tree.ts';
+import {
+  CHUNK_BYTES,
+  changesBetween,
+  digestOfTree,
+  EMPTY_TREE,
+  entryAt,
+  type Tree,
+} from '../core/workspace/tree.ts';
 import { sha256 } from '../lib/digest.ts';
 import { unpacked } from '../lib/pack.ts';
 import type { Keep, Open, Workspaces } from './port.ts';

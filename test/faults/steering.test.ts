@@ -1,7 +1,7 @@
 /** Steering races: whatever comes in at whatever moment is read once, in order, and nobody has to ask twice. */
 
 import { expect, it } from 'vitest';
-import type { AbortReason } from '../../src/core/event.ts';
+import type { AbortReason } from '../../src/core/heap/event.ts';
 import type { Sandbox } from '../../src/sandbox/port.ts';
 import { calls, gate, read, say, tool } from '../../src/testing/harness.ts';
 import { books, events, given, instructions, notes, responses, results, sandbox } from './kit.ts';

@@ -1,9 +1,9 @@
 /** Transcript integrity: whatever breaks, the next request is one that a provider takes, and it is true. */
 
 import { expect, it } from 'vitest';
+import { resultOf } from '../../src/core/effect.ts';
 import type { Event } from '../../src/core/event.ts';
 import type { ModelRequest } from '../../src/core/message.ts';
-import { resultOf } from '../../src/core/slices/effect.ts';
 import { languageModel } from '../../src/models/ai-sdk/language-model.ts';
 import { toCall } from '../../src/models/ai-sdk/prompt.ts';
 import type { ModelReply } from '../../src/models/port.ts';

@@ -1,7 +1,7 @@
 /** `outlast budget`: what the owner, or one session, may use and has used; and how that is changed. */
 
 import type { Client } from '../../client/client.ts';
-import { amountInWords, budgetInWords, WHATS } from '../../core/budget.ts';
+import { amountInWords, budgetInWords, WHATS } from '../../core/budget/budget.ts';
 import { given } from '../../lib/given.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { coloured, facts } from '../layout.ts';

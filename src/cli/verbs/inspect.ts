@@ -1,6 +1,6 @@
 /** `outlast inspect`: a session in one look. */
 
-import { budgetInWords, isLimited, spentInWords } from '../../core/budget.ts';
+import { budgetInWords, isLimited, spentInWords } from '../../core/budget/budget.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { Inspection } from '../../protocol/schema.ts';

@@ -1,7 +1,7 @@
 /** `outlast send`: a message to a session, whatever it is doing; watched until it rests. */
 
 import type { When } from '../../core/message.ts';
-import type { Residency } from '../../core/residency.ts';
+import type { Residency } from '../../core/residency/policy.ts';
 import { given } from '../../lib/given.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { imagesOf, wordsOf } from '../message.ts';

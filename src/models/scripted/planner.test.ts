@@ -1,13 +1,15 @@
 // Owns: the planner against the real sample services, in the real sandbox. What stands in is the runtime: `Session` folds
 // replies and results into a transcript, and `buildRequest` makes of it what the planner sees in a session.
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { buildRequest } from '../../context/build.ts';
-import { DEFAULT_LIMITS, type LiveObject } from '../../core/event.ts';
 import { initialState } from '../../core/evolve.ts';
+import type { LiveObject } from '../../core/heap/event.ts';
 import type { CallId } from '../../core/ids.ts';
+import { DEFAULT_LIMITS } from '../../core/limits.ts';
 import type { CallResult, ModelRequest, Part } from '../../core/message.ts';
 import type { Item, State } from '../../core/state.ts';
 import { registry } from '../../loop/registry.ts';

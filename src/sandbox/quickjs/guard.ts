@@ -1,10 +1,9 @@
+import type { AbortReason } from '../../core/heap/event.ts';
 /**
  * When a running guest must stop: asked by the engine about every 10,000 operations, and between jobs.
  *
  * D1  A guard never changes the heap; it only ends it. So two guards, one strict and one mild, lead to the same bytes.
  */
-
-import type { AbortReason } from '../../core/event.ts';
 
 export interface Guard {
   /** The entry begins now. */

@@ -6,7 +6,7 @@
  *     files, no modules, no other time zone than UTC.
  */
 
-import type { AbortReason } from '../../core/event.ts';
+import type { AbortReason } from '../../core/heap/event.ts';
 import { seededEntropy } from '../../lib/entropy.ts';
 import type { Box, Exports } from './abi.ts';
 import type { Guard } from './guard.ts';

@@ -5,7 +5,7 @@
  *     a call that was not made.
  */
 
-import type { CellEnd, LiveObject } from '../../core/event.ts';
+import type { CellEnd, LiveObject } from '../../core/heap/event.ts';
 import { isRecord } from '../../lib/json.ts';
 import { head } from '../../lib/text.ts';
 import type { GuestCall } from '../port.ts';

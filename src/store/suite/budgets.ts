@@ -1,7 +1,7 @@
 /** The suite: what an owner may use, and what is reserved of it. */
 
 import { describe, expect, it } from 'vitest';
-import { NO_BUDGETS, NOTHING_SPENT, type Spent } from '../../core/budget.ts';
+import { NO_BUDGETS, NOTHING_SPENT, type Spent } from '../../core/budget/budget.ts';
 import type { Owner } from '../../core/ids.ts';
 import type { Reservation } from '../port.ts';
 import { local } from '../sample.ts';

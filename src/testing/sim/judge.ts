@@ -1,9 +1,9 @@
 /** The judge at the end of a run: the books, the ledger, the money, and the end of the clean run. */
 
-import { isConversation } from '../../core/conversation.ts';
+import { isConversation } from '../../core/conversation/state.ts';
 import { phase } from '../../core/phase.ts';
 import type { State } from '../../core/state.ts';
-import { digestOfTree, EMPTY_TREE, entryAt, type Tree } from '../../core/tree.ts';
+import { digestOfTree, EMPTY_TREE, entryAt, type Tree } from '../../core/workspace/tree.ts';
 import { sha256 } from '../../lib/digest.ts';
 import type { OwnerBudget } from '../../store/port.ts';
 import { ONE_CALL } from './reply.ts';

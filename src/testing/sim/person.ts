@@ -3,7 +3,7 @@
  * question truthfully, since they can look into the books.
  */
 
-import type { Budget } from '../../core/budget.ts';
+import type { Budget } from '../../core/budget/budget.ts';
 import { OutlastError } from '../../core/error.ts';
 import type { DecisionAnswer } from '../../core/event.ts';
 import type { SessionId } from '../../core/ids.ts';

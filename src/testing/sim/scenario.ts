@@ -3,8 +3,8 @@
  * is a function of its request, so a repeated model call gives the same reply.
  */
 
-import type { Budget, BudgetChange } from '../../core/budget.ts';
-import type { Limits } from '../../core/event.ts';
+import type { Budget, BudgetChange } from '../../core/budget/budget.ts';
+import type { Limits } from '../../core/limits.ts';
 import type { ModelRequest, When } from '../../core/message.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { ModelReply, Prices } from '../../models/port.ts';

@@ -6,7 +6,7 @@
  */
 
 import { OutlastError } from '../../core/error.ts';
-import { DEFAULT_LIMITS } from '../../core/event.ts';
+import { DEFAULT_LIMITS } from '../../core/limits.ts';
 import { overlaid } from '../../lib/overlaid.ts';
 import { ModelError } from '../../models/port.ts';
 import { type Dice, diceOf } from '../dice.ts';

@@ -5,7 +5,7 @@
 
 import { z } from 'zod';
 import { OutlastError } from '../../core/error.ts';
-import type { FamilyUse } from '../../core/family-event.ts';
+import type { FamilyUse } from '../../core/family/event.ts';
 import { isRecord, type Json } from '../../lib/json.ts';
 import { oneLine } from '../../lib/text.ts';
 import { defineTool, type Failure, failure } from '../own.ts';

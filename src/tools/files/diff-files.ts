@@ -1,7 +1,7 @@
 /** `diff_files`: what has changed since a commit of the workspace. */
 
 import { z } from 'zod';
-import { filePath } from '../../core/file-path.ts';
+import { filePath } from '../../core/workspace/path.ts';
 import { readingTool } from './file-tool.ts';
 
 export const diffFiles = readingTool({

@@ -1,7 +1,7 @@
 /** `list_files`: what is in a folder. */
 
 import { z } from 'zod';
-import { filePath } from '../../core/file-path.ts';
+import { filePath } from '../../core/workspace/path.ts';
 import type { Listed } from '../../workspace/port.ts';
 import { readingTool } from './file-tool.ts';
 import { MOST_VISITED, matcher, walk } from './walk.ts';

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { OutlastError } from '../../core/error.ts';
-import { filePath } from '../../core/file-path.ts';
+import { filePath } from '../../core/workspace/path.ts';
 import { head, textIn } from '../../lib/text.ts';
 import type { Workspace } from '../../workspace/port.ts';
 import { Refused, readingTool } from './file-tool.ts';

@@ -1,6 +1,6 @@
 /** What the session has seen of its files: the digest that each had when it was read or written last. */
 
-import { entryAt } from '../../core/tree.ts';
+import { entryAt } from '../../core/workspace/tree.ts';
 import { isRecord } from '../../lib/json.ts';
 import type { Found, Workspace } from '../../workspace/port.ts';
 

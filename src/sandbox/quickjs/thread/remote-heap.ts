@@ -7,7 +7,7 @@
  */
 
 import { type ErrorCode, OutlastError } from '../../../core/error.ts';
-import type { AbortReason } from '../../../core/event.ts';
+import type { AbortReason } from '../../../core/heap/event.ts';
 import { assert } from '../../../lib/assert.ts';
 import type { HeapChain, HeapStep, OpenOptions } from '../../port.ts';
 import type { Build } from '../build.ts';

@@ -1,6 +1,6 @@
 /** Planted bugs of money: what is spent and not counted. */
 
-import { NOTHING_SPENT } from '../../../core/budget.ts';
+import { NOTHING_SPENT } from '../../../core/budget/budget.ts';
 import { overlaid } from '../../../lib/overlaid.ts';
 import type { Reservation } from '../../../store/port.ts';
 import type { Mutant } from '../mutants.ts';

@@ -3,7 +3,7 @@
 import type { Patch } from '../patches.ts';
 
 const NEXT = 'core/next.js';
-const DECISION = 'core/slices/decision.js';
+const DECISION = 'core/decision.js';
 const THREE = 'three approvals, the last one first';
 const LATE = 'nobody approves in time';
 
@@ -24,7 +24,7 @@ export const APPROVAL_PATCHES: readonly Patch[] = [
     // The question is there, and what it asks about has been sent.
     name: 'sent meanwhile: an effect does not wait for its approval',
     first: { scenario: THREE },
-    edits: [{ file: NEXT, find: 'mayPass(effect) &&', replace: '' }],
+    edits: [{ file: 'core/held.js', find: 'mayPass(effect) &&', replace: '' }],
   },
   {
     // A person said no, and it is done.
@@ -62,7 +62,7 @@ export const APPROVAL_PATCHES: readonly Patch[] = [
     first: { scenario: THREE, mode: 'interrupt' },
     edits: [
       {
-        file: 'core/slices/effect.js',
+        file: 'core/effect.js',
         find: 'return mootDecisions(answer(move(s, withdrawn), withdrawn, e), open.id);',
         replace: 'return answer(move(s, withdrawn), withdrawn, e);',
       },
@@ -74,7 +74,7 @@ export const APPROVAL_PATCHES: readonly Patch[] = [
     first: { scenario: THREE },
     edits: [
       {
-        file: 'core/slices/lifetime.js',
+        file: 'core/lifetime.js',
         find: 'heap: { ...s.heap, opened: null },\n    };\n    return workerLost',
         replace:
           "heap: { ...s.heap, opened: null },\n        effects: { ...s.effects, open: s.effects.open.map((one) => (one.gate === 'approved' ? { ...one, gate: 'asks' } : one)) },\n    };\n    return workerLost",
@@ -85,12 +85,12 @@ export const APPROVAL_PATCHES: readonly Patch[] = [
     // Whoever looks only at the session's row never learns that somebody is waited for.
     name: 'no alarm: nobody looks when the time of a question is over',
     first: { scenario: LATE },
-    edits: [{ file: NEXT, find: ': { ...REST, wakeAt: expiresAt };', replace: ': REST;' }],
+    edits: [{ file: NEXT, find: ': wake(expiresAt);', replace: ': REST;' }],
   },
   {
     // Asked, approved, and the denied call beside it goes out as well.
     name: 'gates open: what a rule asks about is treated as allowed',
     first: { scenario: THREE },
-    edits: [{ file: 'core/slices/effect.js', find: "ask: 'asks'", replace: "ask: 'open'" }],
+    edits: [{ file: 'core/effect.js', find: "ask: 'asks'", replace: "ask: 'open'" }],
   },
 ];

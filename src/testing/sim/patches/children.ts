@@ -3,7 +3,7 @@
 import type { Patch } from '../patches.ts';
 
 const KIN = 'loop/kin.js';
-const FAMILY = 'core/slices/family.js';
+const FAMILY = 'core/family/evolve.js';
 const ALONE = 'children that nobody waits for';
 const GIVEN = 'work that is given away, and one more of the same child';
 
@@ -61,7 +61,7 @@ export const CHILD_PATCHES: readonly Patch[] = [
     first: { scenario: 'a stop goes down the tree', mode: 'crash' },
     edits: [
       {
-        file: 'core/children.js',
+        file: 'core/family/next.js',
         find: "return status === 'stopping' ? 'stopped' : status;",
         replace: "return status === 'stopping' || status === 'stopped' ? 'open' : status;",
       },

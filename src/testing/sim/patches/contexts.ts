@@ -3,7 +3,7 @@
 import type { Patch } from '../patches.ts';
 
 const SCENARIO = 'work that is longer than the view';
-const SLICE = 'core/slices/context.js';
+const SLICE = 'core/context/evolve.js';
 const first = { scenario: SCENARIO, mode: 'crash' } as const;
 
 export const CONTEXT_PATCHES: readonly Patch[] = [
@@ -43,7 +43,7 @@ export const CONTEXT_PATCHES: readonly Patch[] = [
     first,
     edits: [
       {
-        file: 'core/slices/lifetime.js',
+        file: 'core/lifetime.js',
         find: 'epoch: e.epoch, acquiredAt: e.at, crashes }',
         replace: 'epoch: e.epoch, acquiredAt: e.at, crashes }, context: { ...s.context, compacting: null }',
       },
@@ -55,7 +55,7 @@ export const CONTEXT_PATCHES: readonly Patch[] = [
     first: { scenario: SCENARIO, mode: 'fork' },
     edits: [
       {
-        file: 'core/slices/fork.js',
+        file: 'core/fork/evolve.js',
         find: 'context: { ...ended.context, compacting: null, calledAt: null }',
         replace: 'context: ended.context',
       },

@@ -5,7 +5,7 @@ import type { Patch } from '../patches.ts';
 const NEXT = 'core/next.js';
 const RESOLVE = 'core/resolve.js';
 const DECIDE = 'core/decide.js';
-const EFFECT = 'core/slices/effect.js';
+const EFFECT = 'core/effect.js';
 const RECORD = 'loop/record.js';
 
 export const EFFECT_PATCHES: readonly Patch[] = [

@@ -2,7 +2,7 @@
 
 import type { Patch } from '../patches.ts';
 
-const FORK = 'core/slices/fork.js';
+const FORK = 'core/fork/evolve.js';
 const WAITING = 'a fork, while code waits for a person';
 
 export const FORK_PATCHES: readonly Patch[] = [

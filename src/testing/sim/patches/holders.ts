@@ -3,7 +3,7 @@
 import type { Patch } from '../patches.ts';
 
 const NEXT = 'core/next.js';
-const LIFETIME = 'core/slices/lifetime.js';
+const LIFETIME = 'core/lifetime.js';
 const ACTOR = 'loop/actor.js';
 const RECORD = 'loop/record.js';
 const LOG = 'loop/log.js';

@@ -31,7 +31,7 @@ export const SPENT_PATCHES: readonly Patch[] = [
     first: { scenario: SCENARIO, mode: 'crash', near: 'store.reserve' },
     edits: [
       {
-        file: 'core/slices/budget.js',
+        file: 'core/budget/evolve.js',
         find: 'limits: { turn: e.turn, session: e.session }, exhausted: null',
         replace: 'limits: { turn: e.turn, session: e.session }',
       },

@@ -11,7 +11,7 @@ export const TALK_PATCHES: readonly Patch[] = [
     first: { scenario: TALK, mode: 'crash' },
     edits: [
       {
-        file: 'core/slices/family.js',
+        file: 'core/family/evolve.js',
         find: 'result !== null && result.seq > (last?.seq ?? 0)',
         replace: 'result !== null && result.seq >= (last?.seq ?? 0)',
       },
@@ -22,7 +22,7 @@ export const TALK_PATCHES: readonly Patch[] = [
     first: { scenario: TALK, mode: 'crash' },
     edits: [
       {
-        file: 'core/slices/turn.js',
+        file: 'core/turn.js',
         find: 'lastTurn: { number, end, text, at: e.at, step: stepNumber, partial: [] },',
         replace:
           "lastTurn: { number, end, text, at: e.at, step: stepNumber, partial: [] }, inbox: { ...s.inbox, unread: s.inbox.unread.filter((one) => one.from === 'person') },",
@@ -35,7 +35,7 @@ export const TALK_PATCHES: readonly Patch[] = [
     first: { scenario: TALK, mode: 'crash' },
     edits: [
       {
-        file: 'core/conversation.js',
+        file: 'core/conversation/next.js',
         find: 'return lookedAt?.turn !== turn || lookedAt.step !== step;',
         replace: 'return lookedAt === null;',
       },

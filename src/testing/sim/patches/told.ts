@@ -35,7 +35,7 @@ export const TOLD_PATCHES: readonly Patch[] = [
     first: { scenario: 'effects side by side', mode: 'interrupt', near: 'store.commit' },
     edits: [
       {
-        file: 'core/slices/turn.js',
+        file: 'core/turn.js',
         find: "toldSeq: end === 'interrupted' || end === 'passed' ? s.toldSeq : e.seq",
         replace: 'toldSeq: e.seq',
       },

@@ -3,9 +3,9 @@
 import type { Patch } from '../patches.ts';
 
 const NEXT = 'core/next.js';
-const HEAP = 'core/slices/heap.js';
-const INBOX = 'core/slices/inbox.js';
-const LIFETIME = 'core/slices/lifetime.js';
+const HEAP = 'core/heap/evolve.js';
+const INBOX = 'core/inbox.js';
+const LIFETIME = 'core/lifetime.js';
 const RECORD = 'loop/record.js';
 const HEAPS = 'loop/heaps.js';
 
@@ -41,7 +41,7 @@ export const WORK_PATCHES: readonly Patch[] = [
     first: { scenario: 'effects side by side', mode: 'send', near: 'store.commit' },
     edits: [
       {
-        file: 'core/slices/turn.js',
+        file: 'core/turn.js',
         find: "const closed = closeTurn(progressed(s), 'surfaced', e.text, e);",
         replace:
           "const closed = closeTurn(progressed({ ...s, inbox: { ...s.inbox, unread: [] } }), 'surfaced', e.text, e);",
@@ -218,7 +218,7 @@ export const WORK_PATCHES: readonly Patch[] = [
     edits: [
       {
         file: NEXT,
-        find: ': { ...REST, wakeAt: due }));',
+        find: ': wake(due)));',
         replace: ': REST));',
       },
     ],

@@ -1,6 +1,6 @@
 /** What code keeps: variables, open promises, and heaps that come back. */
 
-import { TUNABLES } from '../../../core/residency.ts';
+import { TUNABLES } from '../../../core/residency/policy.ts';
 import { cell, cells, endOfCell, read, say } from '../reply.ts';
 import type { Scenario } from '../scenario.ts';
 
