@@ -6,7 +6,7 @@
  * W2  A conversation takes none: it only talks, and whoever talks to it is not to wait until its tasks are done.
  */
 
-import { isConversation } from './conversation.ts';
+import { isConversation } from './conversation/state.ts';
 import { work } from './next.ts';
 import type { State } from './state.ts';
 
