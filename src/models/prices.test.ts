@@ -46,6 +46,29 @@ it('takes own prices first, and cached input as other input unless it has a pric
   expect(await price('openai/gpt-5.5', { ...usage, cachedTokens: 500 })).toMatchObject({ microUsd: 650 });
 });
 
+it('charges what was written to a cache as the provider does, and never more tokens than there were', async () => {
+  const written = { ...usage, outputTokens: 0, cacheWriteTokens: 1_000 };
+  const { price } = knownPrices({
+    'compatible/llama': { inputPerMTok: 1, outputPerMTok: 1, cacheWritePerMTok: 1.5, cachedPerMTok: 0 },
+  });
+  for (const [model, factor] of [
+    ['anthropic/claude-sonnet-5', 1.25],
+    ['openai/gpt-5.5', 1],
+    ['google/gemini-3.5-flash', 1],
+    ['compatible/llama', 1.5],
+  ] as const) {
+    const plain = await price(model, { ...usage, outputTokens: 0 });
+    expect([model, (await price(model, written))?.microUsd]).toEqual([
+      model,
+      (plain?.microUsd ?? 0) * factor,
+    ]);
+  }
+  expect(await price('compatible/llama', { ...written, cachedTokens: 600 })).toMatchObject({ microUsd: 600 });
+  expect(await price('anthropic/claude-sonnet-5', { ...written, cachedTokens: 1_000 })).toEqual(
+    await price('anthropic/claude-sonnet-5', { ...usage, outputTokens: 0, cachedTokens: 1_000 }),
+  );
+});
+
 it('reads prices.json, and names the place of what is wrong in it', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'outlast-'));
   const path = join(dir, 'prices.json');
