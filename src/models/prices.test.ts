@@ -18,6 +18,15 @@ it('knows the models that a key alone chooses, with cached input cheaper, in who
   }
 });
 
+it('charges a model of OpenAI the same over both of its APIs, by the snapshot and by own prices', async () => {
+  for (const own of [{}, { 'openai/gpt-5.5': { inputPerMTok: 3, outputPerMTok: 3 } }]) {
+    const { price } = knownPrices(own);
+    const cost = await price('openai/gpt-5.5', usage);
+    expect(cost?.microUsd).toBeGreaterThan(0);
+    expect(await price('openai-chat/gpt-5.5', usage)).toEqual(cost);
+  }
+});
+
 it('knows no price for the stand-in, for another server, and for what nobody has named', async () => {
   const { price } = knownPrices();
   for (const model of [

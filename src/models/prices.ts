@@ -44,14 +44,21 @@ const UNPRICED: ReadonlySet<string> = new Set(['scripted', 'compatible']);
 export function knownPrices(own: OwnPrices = {}): Prices {
   return {
     async price(model, usage) {
-      if (Object.hasOwn(own, model)) return ownCost(own[model] as OwnPrice, usage);
-      const [provider = '', ...rest] = model.split('/');
+      const [provider = '', ...rest] = sold(model).split('/');
+      const price = ownOf(own, model) ?? ownOf(own, sold(model));
+      if (price) return ownCost(price, usage);
       return UNPRICED.has(provider) || rest.length === 0
         ? null
         : snapshotCost(provider, rest.join('/'), usage);
     },
   };
 }
+
+const ownOf = (own: OwnPrices, model: string): OwnPrice | undefined =>
+  Object.hasOwn(own, model) ? own[model] : undefined;
+
+/** One model costs the same over both APIs of OpenAI. */
+const sold = (model: string): string => model.replace(/^openai-chat\//, 'openai/');
 
 function ownCost(own: OwnPrice, usage: Usage): Cost {
   const { inputPerMTok, outputPerMTok, cachedPerMTok = inputPerMTok, cacheWritePerMTok = inputPerMTok } = own;
