@@ -43,7 +43,8 @@ that stands by (--standby) goes on at once with what the first was doing.
 
 Models, the first that is set: OUTLAST_MODEL=provider/model, OUTLAST_BASE_URL (any OpenAI-compatible
 server), OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY. With none of them a scripted
-planner stands in, which is no model.
+planner stands in, which is no model. Providers: openai (the Responses API), openai-chat (the same key,
+by chat completions), anthropic, google, compatible.
 
 Examples:
   ${COMMAND} serve

@@ -49,9 +49,13 @@ export interface ToolCallPart {
 export type Finish = 'stop' | 'tool-calls' | 'length' | 'refusal' | 'other';
 
 export interface Usage {
+  /** All of them, what was cached and what was written to the cache included. */
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Of the input, what the provider had in its cache. */
   readonly cachedTokens: number;
+  /** Of the input, what it wrote to its cache, as far as it says so: some charge more for it. */
+  readonly cacheWriteTokens?: number | undefined;
 }
 
 /** What the model is told about a call. `unknown` is never an error and never a success. */

@@ -6,6 +6,7 @@
  * M2  A call that came to no end is settled in full: nobody knows what it cost. So is one whose provider says nothing of
  *     its tokens.
  * M3  A settlement that the store does not take is left: the reservation goes on counting in full.
+ * M4  What is reserved is the dearer of two: all of the request read as it is, or all of it written to the cache.
  */
 
 import {
@@ -100,11 +101,7 @@ export async function meteredAside(
   const { owner, limits } = s.contract;
   if (!isLimited((await store.budget(owner)).limits)) return make();
   const [output = 0] = OUTPUT_TOKENS;
-  const usage = { inputTokens: inputTokens(request), outputTokens: output, cachedTokens: 0 };
-  const most = {
-    microUsd: (await prices.price(model.name, usage))?.microUsd ?? null,
-    ...{ tokens: usage.inputTokens + output, steps: 1, ms: limits.modelTimeoutMs },
-  };
+  const most = await mostOf(inputTokens(request), output, limits.modelTimeoutMs, ports);
   const key = `${session}.ask.${entropy.token(12)}`;
   const reserved = await store.reserve({
     ...{ owner, session: `${session}~ask` as SessionId, turn: 0, key, amounts: most, limits: NO_BUDGETS },
@@ -154,7 +151,7 @@ async function grant(
   by: Performer,
   halt: Abort,
 ): Promise<Granted | { readonly exhausted: Exhaustion }> {
-  const { store, prices, model, clock } = by.ports;
+  const { store, clock } = by.ports;
   const { owner, limits: bounds } = s.contract;
   const { limits, spent } = s.budget;
   const children = spentOnChildren(s);
@@ -168,11 +165,7 @@ async function grant(
   let short: Exhaustion | null = null;
   for (let tried = 0; ; tried++) {
     const output = OUTPUT_TOKENS[tried % OUTPUT_TOKENS.length] as number;
-    const usage = { inputTokens: input, outputTokens: output, cachedTokens: 0 };
-    const most = {
-      microUsd: (await prices.price(model.name, usage))?.microUsd ?? null,
-      ...{ tokens: input + output, steps: 1, ms: bounds.modelTimeoutMs },
-    };
+    const most = await mostOf(input, output, bounds.modelTimeoutMs, by.ports);
     const key = `${by.session}.${turn}.${step}.${attempt}.${by.epoch}.${by.number()}`;
     const asked: Reservation = {
       ...{ owner, session: by.session, turn, key, amounts: most, limits },
@@ -199,6 +192,20 @@ async function grant(
     tried = -1;
     short = null;
   }
+}
+
+/** M4. */
+async function mostOf(
+  input: number,
+  output: number,
+  ms: number,
+  { prices, model }: Pick<Ports, 'prices' | 'model'>,
+): Promise<Reservation['amounts']> {
+  const usage = { inputTokens: input, outputTokens: output, cachedTokens: 0 };
+  const plain = await prices.price(model.name, usage);
+  const written = await prices.price(model.name, { ...usage, cacheWriteTokens: input });
+  const microUsd = plain && written && Math.max(plain.microUsd, written.microUsd);
+  return { microUsd, tokens: input + output, steps: 1, ms };
 }
 
 /** Where a provider has not begun, and so charges nothing. */

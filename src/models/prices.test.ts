@@ -18,6 +18,15 @@ it('knows the models that a key alone chooses, with cached input cheaper, in who
   }
 });
 
+it('charges a model of OpenAI the same over both of its APIs, by the snapshot and by own prices', async () => {
+  for (const own of [{}, { 'openai/gpt-5.5': { inputPerMTok: 3, outputPerMTok: 3 } }]) {
+    const { price } = knownPrices(own);
+    const cost = await price('openai/gpt-5.5', usage);
+    expect(cost?.microUsd).toBeGreaterThan(0);
+    expect(await price('openai-chat/gpt-5.5', usage)).toEqual(cost);
+  }
+});
+
 it('knows no price for the stand-in, for another server, and for what nobody has named', async () => {
   const { price } = knownPrices();
   for (const model of [
@@ -44,6 +53,29 @@ it('takes own prices first, and cached input as other input unless it has a pric
     microUsd: 1,
   });
   expect(await price('openai/gpt-5.5', { ...usage, cachedTokens: 500 })).toMatchObject({ microUsd: 650 });
+});
+
+it('charges what was written to a cache as the provider does, and never more tokens than there were', async () => {
+  const written = { ...usage, outputTokens: 0, cacheWriteTokens: 1_000 };
+  const { price } = knownPrices({
+    'compatible/llama': { inputPerMTok: 1, outputPerMTok: 1, cacheWritePerMTok: 1.5, cachedPerMTok: 0 },
+  });
+  for (const [model, factor] of [
+    ['anthropic/claude-sonnet-5', 1.25],
+    ['openai/gpt-5.5', 1],
+    ['google/gemini-3.5-flash', 1],
+    ['compatible/llama', 1.5],
+  ] as const) {
+    const plain = await price(model, { ...usage, outputTokens: 0 });
+    expect([model, (await price(model, written))?.microUsd]).toEqual([
+      model,
+      (plain?.microUsd ?? 0) * factor,
+    ]);
+  }
+  expect(await price('compatible/llama', { ...written, cachedTokens: 600 })).toMatchObject({ microUsd: 600 });
+  expect(await price('anthropic/claude-sonnet-5', { ...written, cachedTokens: 1_000 })).toEqual(
+    await price('anthropic/claude-sonnet-5', { ...usage, outputTokens: 0, cachedTokens: 1_000 }),
+  );
 });
 
 it('reads prices.json, and names the place of what is wrong in it', async () => {

@@ -21,6 +21,8 @@ export interface OwnPrice {
   readonly outputPerMTok: number;
   /** Of input that the provider had cached; by default as other input. */
   readonly cachedPerMTok?: number | undefined;
+  /** Of input that the provider wrote to its cache; by default as other input. */
+  readonly cacheWritePerMTok?: number | undefined;
 }
 
 /** `provider/model` → price. */
@@ -42,8 +44,9 @@ const UNPRICED: ReadonlySet<string> = new Set(['scripted', 'compatible']);
 export function knownPrices(own: OwnPrices = {}): Prices {
   return {
     async price(model, usage) {
-      if (Object.hasOwn(own, model)) return ownCost(own[model] as OwnPrice, usage);
-      const [provider = '', ...rest] = model.split('/');
+      const [provider = '', ...rest] = sold(model).split('/');
+      const price = ownOf(own, model) ?? ownOf(own, sold(model));
+      if (price) return ownCost(price, usage);
       return UNPRICED.has(provider) || rest.length === 0
         ? null
         : snapshotCost(provider, rest.join('/'), usage);
@@ -51,26 +54,38 @@ export function knownPrices(own: OwnPrices = {}): Prices {
   };
 }
 
-function ownCost(
-  { inputPerMTok, outputPerMTok, cachedPerMTok = inputPerMTok }: OwnPrice,
-  usage: Usage,
-): Cost {
-  const cached = Math.min(usage.cachedTokens, usage.inputTokens);
-  const microUsd =
-    (usage.inputTokens - cached) * inputPerMTok + cached * cachedPerMTok + usage.outputTokens * outputPerMTok;
-  return { microUsd: whole(microUsd), source: OWN };
+const ownOf = (own: OwnPrices, model: string): OwnPrice | undefined =>
+  Object.hasOwn(own, model) ? own[model] : undefined;
+
+/** One model costs the same over both APIs of OpenAI. */
+const sold = (model: string): string => model.replace(/^openai-chat\//, 'openai/');
+
+function ownCost(own: OwnPrice, usage: Usage): Cost {
+  const { inputPerMTok, outputPerMTok, cachedPerMTok = inputPerMTok, cacheWritePerMTok = inputPerMTok } = own;
+  const { plain, cached, written } = partsOf(usage);
+  const input = plain * inputPerMTok + cached * cachedPerMTok + written * cacheWritePerMTok;
+  return { microUsd: whole(input + usage.outputTokens * outputPerMTok), source: OWN };
 }
 
 async function snapshotCost(provider: string, model: string, usage: Usage): Promise<Cost | null> {
   const { calcPrice } = await import('@pydantic/genai-prices');
+  const { cached, written } = partsOf(usage);
   const tokens = {
     input_tokens: usage.inputTokens,
     output_tokens: usage.outputTokens,
-    cache_read_tokens: Math.min(usage.cachedTokens, usage.inputTokens),
+    cache_read_tokens: cached,
+    cache_write_tokens: written,
   };
   const found = calcPrice(tokens, model, { providerId: provider });
   const isPriced = found && (found.model_price.input_mtok !== undefined || found.total_price > 0);
   return isPriced ? { microUsd: whole(found.total_price * 1_000_000), source: SNAPSHOT } : null;
+}
+
+/** They never come to more than the input: the snapshot would refuse to price it. */
+function partsOf({ inputTokens, cachedTokens, cacheWriteTokens = 0 }: Usage) {
+  const cached = Math.min(cachedTokens, inputTokens);
+  const written = Math.min(cacheWriteTokens, inputTokens - cached);
+  return { plain: inputTokens - cached - written, cached, written };
 }
 
 /** A sum in binary fractions may be a hair over a whole number. */
@@ -79,7 +94,12 @@ const whole = (microUsd: number): number => Math.ceil(Number(microUsd.toFixed(6)
 const price = z.number().min(0);
 const FILE: z.ZodType<OwnPrices> = z.record(
   z.string().regex(/^[^/\s]+\/\S+$/, 'is called provider/model'),
-  z.strictObject({ inputPerMTok: price, outputPerMTok: price, cachedPerMTok: price.optional() }),
+  z.strictObject({
+    inputPerMTok: price,
+    outputPerMTok: price,
+    cachedPerMTok: price.optional(),
+    cacheWritePerMTok: price.optional(),
+  }),
 );
 
 /** Prices of a JSON file `{ "provider/model": { "inputPerMTok": 3, "outputPerMTok": 15 } }`; none when it is not there. */

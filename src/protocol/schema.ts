@@ -208,7 +208,12 @@ export const asked = z.object({
   answer: z.string(),
   model: z.string().describe('Whose words these are.'),
   asOf: count.describe('The last event that the answer knows of.'),
-  usage: z.object({ inputTokens: count, outputTokens: count, cachedTokens: count }),
+  usage: z.object({
+    inputTokens: count,
+    outputTokens: count,
+    cachedTokens: count.describe('Of the input, what the provider had in its cache.'),
+    cacheWriteTokens: count.optional().describe('Of the input, what it wrote to its cache, if it says so.'),
+  }),
 });
 
 export const stopped = z.object({

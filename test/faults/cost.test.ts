@@ -114,6 +114,27 @@ it('B121 what a crash took with it is not forgotten: the budget counts all that 
   expect(await responses(h, id)).toEqual(['done']);
 });
 
+it('B156 what is reserved is what the request would cost if the provider wrote all of it to its cache', async () => {
+  const dearer: Prices = {
+    price: async (_model, { inputTokens, outputTokens, cacheWriteTokens = 0 }) => ({
+      microUsd: inputTokens + 9 * cacheWriteTokens + outputTokens,
+      source: 'test',
+    }),
+  };
+  const written = { ...usage, cacheWriteTokens: 1_500 };
+  const taken: number[] = [];
+  const h = given({ prices: dearer, model: () => ({ ...say('done'), usage: written }) });
+  h.faulty.reserve = (asked) => {
+    taken.push((asked.amounts.microUsd ?? 0) - 8_192 - 10 * (asked.amounts.tokens - 8_192));
+    return h.store.reserve(asked);
+  };
+  const id = await h.start('go', { budget: { session: { microUsd: 1_000_000 } } });
+  expect(await h.rest(id)).toBe('awaiting_input');
+  expect(taken).toEqual([0]);
+  expect((await h.state(id)).budget.spent).toMatchObject({ microUsd: 3_000 + 13_500, tokens: 3_000 });
+  expect(await events(h, id, 'model.completed')).toMatchObject([{ usage: written }]);
+});
+
 it('B156 at its limit it rests with what it has, says why, takes follow-ups, and goes on when it is raised', async () => {
   const h = given({
     prices,

@@ -116,6 +116,11 @@ export interface FinishReason {
 }
 
 export interface StreamUsage {
-  readonly inputTokens: { readonly total: number | undefined; readonly cacheRead: number | undefined };
+  /** `total` has what was read from the cache, and what was written to it. */
+  readonly inputTokens: {
+    readonly total: number | undefined;
+    readonly cacheRead: number | undefined;
+    readonly cacheWrite?: number | undefined;
+  };
   readonly outputTokens: { readonly total: number | undefined };
 }

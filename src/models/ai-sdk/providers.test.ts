@@ -27,6 +27,7 @@ describe('chooseModel', () => {
     ['two keys', { GOOGLE_GENERATIVE_AI_API_KEY: 'k', OPENAI_API_KEY: 'k' }, 'openai/gpt-5.5'],
     ['Google', { GOOGLE_GENERATIVE_AI_API_KEY: 'k' }, 'google/gemini-3.5-flash'],
     ['a wish', { OPENAI_API_KEY: 'k', OUTLAST_MODEL: 'anthropic/x' }, 'anthropic/x'],
+    ['the other API', { OPENAI_API_KEY: 'k', OUTLAST_MODEL: 'openai-chat/gpt-4.1' }, 'openai-chat/gpt-4.1'],
     ['the wish for none', { OPENAI_API_KEY: 'k', OUTLAST_MODEL: 'scripted' }, null],
     ['a server', { ...url, OPENAI_API_KEY: 'k', OUTLAST_MODEL: 'llama3.2' }, 'compatible/llama3.2'],
     ['a server, its full name', { ...url, OUTLAST_MODEL: 'compatible/qwen/qwen3' }, 'compatible/qwen/qwen3'],
@@ -57,11 +58,12 @@ describe('chooseModel', () => {
 describe('providerModel', () => {
   it.each<[string, Env, string]>([
     ['openai/gpt-5.5', {}, 'set OPENAI_API_KEY'],
+    ['openai-chat/gpt-4.1', {}, 'set OPENAI_API_KEY'],
     ['anthropic/x', { ANTHROPIC_API_KEY: '  ' }, 'set ANTHROPIC_API_KEY'],
     ['google/x', {}, 'set GOOGLE_GENERATIVE_AI_API_KEY'],
     ['compatible/x', {}, 'set OUTLAST_BASE_URL'],
     ['compatible/x', { OUTLAST_BASE_URL: 'localhost:11434' }, 'set OUTLAST_BASE_URL'],
-    ['mistral/x', {}, 'use one of openai, anthropic, google, compatible'],
+    ['mistral/x', {}, 'use one of openai, openai-chat, anthropic, google, compatible'],
     ['constructor/x', {}, 'use one of openai'],
     ['gpt-5.5', {}, 'write for example openai/gpt-5.5'],
     ['openai/', { OPENAI_API_KEY: 'k' }, 'write for example openai/gpt-5.5'],
@@ -84,6 +86,12 @@ describe('providerModel, over the wire', () => {
       'OpenAI Responses',
       '/v1/responses',
       (url) => ({ OPENAI_API_KEY: 'the-key\n', OPENAI_BASE_URL: `${url}/v1` }),
+    ],
+    [
+      'openai-chat/gpt-4.1',
+      'OpenAI Chat',
+      '/v1/chat/completions',
+      (url) => ({ OPENAI_API_KEY: 'the-key', OPENAI_BASE_URL: `${url}/v1` }),
     ],
     [
       'anthropic/claude-sonnet-5',

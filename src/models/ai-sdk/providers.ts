@@ -29,13 +29,22 @@ interface Provider {
   readonly open: (settings: { apiKey: string; baseURL: string }, model: string) => Promise<LanguageModelLike>;
 }
 
+const OPENAI = {
+  key: 'OPENAI_API_KEY',
+  model: 'gpt-5.5',
+  url: (env: Env) => setting(env, 'OPENAI_BASE_URL') ?? 'https://api.openai.com/v1',
+};
+
 /** In the order in which keys are looked for. */
 const PROVIDERS: { readonly [name: string]: Provider } = {
   openai: {
-    key: 'OPENAI_API_KEY',
-    model: 'gpt-5.5',
-    url: (env) => setting(env, 'OPENAI_BASE_URL') ?? 'https://api.openai.com/v1',
+    ...OPENAI,
     open: async (settings, model) => (await import('@ai-sdk/openai')).createOpenAI(settings).responses(model),
+  },
+  // The same models and the same key over the older API, for proxies and accounts that have no other.
+  'openai-chat': {
+    ...OPENAI,
+    open: async (settings, model) => (await import('@ai-sdk/openai')).createOpenAI(settings).chat(model),
   },
   anthropic: {
     key: 'ANTHROPIC_API_KEY',
@@ -76,8 +85,8 @@ export function chooseModel(env: Env): ModelChoice | null {
 }
 
 /**
- * The model that a spec names: `openai/…`, `anthropic/…`, `google/…`, or `compatible/…` for a model of the server at
- * `OUTLAST_BASE_URL`. Throws `model.unknown` when the provider is unknown, or its key or address is missing.
+ * The model that a spec names: `openai/…` (responses), `openai-chat/…` (chat completions), `anthropic/…`, `google/…`, or
+ * `compatible/…` for a model of the server at `OUTLAST_BASE_URL`. Throws `model.unknown` when the provider is unknown, or its key or address is missing.
  *
  * @example
  * ```ts

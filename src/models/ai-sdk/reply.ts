@@ -222,10 +222,8 @@ function parse(text: string | null): { readonly input: Json; readonly broken?: s
   return isRecord(input) ? { input } : { input: {}, broken: 'the arguments are no JSON object' };
 }
 
-function toUsage(usage: StreamUsage): Usage {
-  return {
-    inputTokens: usage.inputTokens.total ?? 0,
-    outputTokens: usage.outputTokens.total ?? 0,
-    cachedTokens: usage.inputTokens.cacheRead ?? 0,
-  };
+function toUsage({ inputTokens, outputTokens }: StreamUsage): Usage {
+  const { total = 0, cacheRead = 0, cacheWrite = 0 } = inputTokens;
+  const usage = { inputTokens: total, outputTokens: outputTokens.total ?? 0, cachedTokens: cacheRead };
+  return cacheWrite > 0 ? { ...usage, cacheWriteTokens: cacheWrite } : usage;
 }

@@ -9,6 +9,7 @@ import { toJson } from '../../lib/json.ts';
 import { type Wire, wires } from '../../testing/wires/formats.ts';
 import { startWireServer, type WireServer } from '../../testing/wires/server.ts';
 import type { ModelReply } from '../port.ts';
+import { knownPrices } from '../prices.ts';
 import type { LanguageModelLike } from './interface.ts';
 import { languageModel } from './language-model.ts';
 
@@ -176,6 +177,18 @@ describe('Anthropic Messages', () => {
         { type: 'text', text: 'ok' },
       ],
     });
+  });
+
+  it('charges what it wrote to its cache, which the marks ask for, as dear as it is', async () => {
+    server.answer({ chunks: anthropic.frames([{ text: 'ok' }], 'stop') });
+    const { usage } = await ask(open(), user('go'));
+    const { price } = knownPrices();
+    expect(JSON.stringify(body())).toContain('"cache_control":{"type":"ephemeral"}');
+    // 5 plain at $2, 2 written at $2.50, 4 cached at $0.20 and 7 of output at $10 for a million, rounded up.
+    expect(await price('anthropic/claude-sonnet-5', usage)).toMatchObject({ microUsd: 86 });
+    const { cacheWriteTokens, ...unsaid } = usage;
+    expect(cacheWriteTokens).toBe(2);
+    expect(await price('anthropic/claude-sonnet-5', unsaid)).toMatchObject({ microUsd: 85 });
   });
 
   it('marks the points up to which a prompt can be cached, and tells unknown from an error', async () => {

@@ -40,7 +40,8 @@ describe.each(wires)('$name', (wire) => {
     expect(shown).toEqual(['Good m', 'orning']);
     expect(textsOf(reply.parts)).toEqual(['Good morning']);
     expect(reply.finish).toBe('stop');
-    expect(reply.usage).toEqual({ inputTokens: 11, outputTokens: 7, cachedTokens: 4 });
+    const written = wire.writes ? { cacheWriteTokens: 2 } : {};
+    expect(reply.usage).toEqual({ inputTokens: 11, outputTokens: 7, cachedTokens: 4, ...written });
     expect(sent()).toContain('"be brief"');
     expect(sent()).toContain('the file to read');
   });

@@ -25,6 +25,8 @@ export interface Wire {
   readonly name: string;
   /** Whether a thought's seal travels on this wire. */
   readonly seals: boolean;
+  /** Whether it says what of a request was written to the provider's cache. */
+  readonly writes: boolean;
   open(url: string, apiKey: string): LanguageModelLike;
   frames(said: readonly Said[], ending: Ending): string[];
   /** An error event inside a stream. */
@@ -33,7 +35,7 @@ export interface Wire {
   error(type: string, message: string): string;
 }
 
-const USAGE = { input: 11, cached: 4, output: 7 };
+const USAGE = { input: 11, cached: 4, written: 2, output: 7 };
 
 const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 const event = (value: { readonly type: string }): string => `event: ${value.type}\n${data(value)}`;
@@ -50,6 +52,7 @@ function halves(text: string): string[] {
 const responses: Wire = {
   name: 'OpenAI Responses',
   seals: true,
+  writes: false,
   open: (url, apiKey) => createOpenAI({ apiKey, baseURL: `${url}/v1` }).responses('gpt-5.5'),
   error: typed,
   overload: event(
@@ -120,6 +123,7 @@ function responseItem(part: Said, at: number): string[] {
 const chat: Wire = {
   name: 'OpenAI Chat',
   seals: false,
+  writes: false,
   open: (url, apiKey) => createOpenAI({ apiKey, baseURL: `${url}/v1` }).chat('gpt-4.1'),
   error: typed,
   overload: data({ error: { type: 'server_error', code: 'overloaded', message: 'busy' } }),
@@ -168,11 +172,16 @@ const compatible: Wire = {
 const anthropic: Wire = {
   name: 'Anthropic Messages',
   seals: true,
+  writes: true,
   open: (url, apiKey) => createAnthropic({ apiKey, baseURL: `${url}/v1` })('claude-sonnet-5'),
   error: (type, message) => JSON.stringify({ type: 'error', error: { type, message } }),
   overload: event(of('error', { error: { type: 'overloaded_error', message: 'busy' } })),
   frames(said, ending) {
-    const usage = { input_tokens: USAGE.input - USAGE.cached, cache_read_input_tokens: USAGE.cached };
+    const usage = {
+      input_tokens: USAGE.input - USAGE.cached - USAGE.written,
+      cache_read_input_tokens: USAGE.cached,
+      cache_creation_input_tokens: USAGE.written,
+    };
     const message = {
       type: 'message',
       id: 'msg_1',
@@ -212,6 +221,7 @@ function anthropicBlock(part: Said, index: number): string[] {
 const google: Wire = {
   name: 'Google Gemini',
   seals: true,
+  writes: false,
   open: (url, apiKey) => createGoogleGenerativeAI({ apiKey, baseURL: `${url}/v1beta` })('gemini-3.5-flash'),
   error: (status, message) => JSON.stringify({ error: { code: 0, status, message } }),
   overload: data({ error: { code: 503, status: 'UNAVAILABLE', message: 'busy' } }),
