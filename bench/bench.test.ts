@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { fold } from '../src/core/evolve.ts';
-import { checkLog } from '../src/projections/invariant.ts';
-import { textOf } from '../src/projections/passages.ts';
+import { checkLog } from '../src/projections/invariant/invariant.ts';
+import { textOf } from '../src/projections/recall/passages.ts';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const namesOf = async (suite: string): Promise<readonly string[]> =>

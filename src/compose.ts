@@ -25,7 +25,7 @@ import { given } from './lib/given.ts';
 import { keyFor, openSeal } from './lib/seal.ts';
 import { localBell } from './loop/bell.ts';
 import type { Ports } from './loop/ports.ts';
-import { registry } from './loop/registry.ts';
+import { registry } from './loop/tools/registry.ts';
 import { chooseModel, providerModel } from './models/ai-sdk/providers.ts';
 import type { Model } from './models/port.ts';
 import { checkPrices, knownPrices, type OwnPrices, pricesIn } from './models/prices.ts';

@@ -17,7 +17,7 @@ export type { State } from './core/state.ts';
 export { type HandsAddress, httpEnvironments } from './hands/http.ts';
 export type { EnvironmentAbilities, Environments } from './hands/port.ts';
 export type { Forked, ForkRequest } from './loop/fork.ts';
-export type { RecallRequest } from './loop/recall.ts';
+export type { RecallRequest } from './loop/recall/recall.ts';
 export { type LanguageModelSettings, languageModel } from './models/ai-sdk/language-model.ts';
 export { chooseModel, providerModel } from './models/ai-sdk/providers.ts';
 export { type Model, ModelError, type ModelReply, type ReplyPart } from './models/port.ts';

@@ -1,7 +1,7 @@
 // Owns: what plain BM25 finds, to measure against: the same passages, words as runs of letters and digits, k1 1.2 and b 0.75,
 // the best first until the budget is full. No neighbours, no kinds, no exact values, and nothing for citations.
 
-import { passagesOf } from '../../dist/projections/passages.js';
+import { passagesOf } from '../../dist/projections/recall/passages.js';
 
 const K1 = 1.2;
 const B = 0.75;

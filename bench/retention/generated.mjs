@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { encode } from '../../dist/core/upcast.js';
-import { textOf } from '../../dist/projections/passages.js';
+import { textOf } from '../../dist/projections/recall/passages.js';
 import { quantile, rounded } from '../kit/spread.mjs';
 import { eventsOf, questionsOf } from './events.mjs';
 import { byKind, find, mean } from './find.mjs';

@@ -2,7 +2,7 @@
 
 import { encode } from '../../dist/core/upcast.js';
 import { sqliteStore } from '../../dist/index.js';
-import { recall } from '../../dist/loop/recall.js';
+import { recall } from '../../dist/loop/recall/recall.js';
 import { sampleId, sampleSummary } from '../../dist/store/sample.js';
 import { folder } from '../kit/stage.mjs';
 

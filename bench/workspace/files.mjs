@@ -11,7 +11,7 @@ import { append, initialState } from '../../dist/core/evolve.js';
 import { DEFAULT_LIMITS } from '../../dist/core/limits.js';
 import { encode } from '../../dist/core/upcast.js';
 import { openSeal } from '../../dist/lib/seal.js';
-import { Workspaces } from '../../dist/loop/workspaces.js';
+import { Workspaces } from '../../dist/loop/workspace/workspaces.js';
 import { summarize } from '../../dist/projections/summary.js';
 import { sqliteStore } from '../../dist/store/sqlite/open.js';
 import { directoryWorkspaces } from '../../dist/workspace/directory.js';

@@ -8,7 +8,7 @@ import { policyOf } from '../core/policy.ts';
 import { leaseDriver } from '../driver/leases.ts';
 import { systemEntropy } from '../lib/entropy.ts';
 import { localBell } from '../loop/bell.ts';
-import { registry } from '../loop/registry.ts';
+import { registry } from '../loop/tools/registry.ts';
 import type { Model } from '../models/port.ts';
 import { type Outlast, outlast } from '../runtime/runtime.ts';
 import type { Sandbox } from '../sandbox/port.ts';

@@ -1,8 +1,8 @@
 /** Conversations as a worker drives them: their rules, their tools, and the bounds of the tasks that they start. */
 
 import { DEFAULT_LIMITS, type Limits } from '../core/limits.ts';
-import type { ConversationOffer } from '../loop/offer.ts';
-import { registry } from '../loop/registry.ts';
+import type { ConversationOffer } from '../loop/tools/offer.ts';
+import { registry } from '../loop/tools/registry.ts';
 import type { Tool } from '../tools/port.ts';
 import { CONVERSATION_PROMPT } from './prompt.ts';
 import { CONVERSATION_TOOLS } from './tools.ts';

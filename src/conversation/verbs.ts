@@ -7,7 +7,7 @@ import type { EventBody } from '../core/event.ts';
 import type { State } from '../core/state.ts';
 import { isRecord, type Json } from '../lib/json.ts';
 import { oneLine } from '../lib/text.ts';
-import { type BuiltIn, sleep } from '../loop/built-in.ts';
+import { type BuiltIn, sleep } from '../loop/tools/built-in.ts';
 import type { Refusal } from '../tools/port.ts';
 
 const letPass: BuiltIn = {

@@ -1,6 +1,6 @@
 // Owns: A1, A2 of approval.ts, D4 of decision.ts, G4 of effect.ts, and what `decide` refuses.
 import { describe, expect, it } from 'vitest';
-import { checkLog } from '../projections/invariant.ts';
+import { checkLog } from '../projections/invariant/invariant.ts';
 import { ALLOWED, ASKS, type Sequence, sequence } from '../testing/facts.ts';
 import { answer, type Choice } from './decide.ts';
 import { OutlastError } from './error.ts';

@@ -17,16 +17,16 @@ import { findEffect, type State } from '../core/state.ts';
 import { Abort } from '../lib/abort.ts';
 import { Nudge } from '../lib/clock.ts';
 import { handIn } from './evidence.ts';
-import type { Heaps } from './heaps.ts';
+import type { Heaps } from './heap/heaps.ts';
 import { Lease, leaseLost } from './lease.ts';
 import type { Leftovers } from './leftovers.ts';
 import { type Facts, Log } from './log.ts';
-import { toolsOf } from './offer.ts';
 import { type Performed, type Performer, perform } from './perform.ts';
 import type { Ports } from './ports.ts';
 import { record } from './record.ts';
 import { isItsTurn, Slot, type Wake } from './slot.ts';
-import type { Workspaces } from './workspaces.ts';
+import { toolsOf } from './tools/offer.ts';
+import type { Workspaces } from './workspace/workspaces.ts';
 
 export interface DriveContext {
   readonly ports: Ports;

@@ -8,10 +8,10 @@ import type { Usage } from '../core/message.ts';
 import type { State } from '../core/state.ts';
 import { textOf } from '../core/turn.ts';
 import { ModelError } from '../models/port.ts';
+import { meteredAside } from './budget/meter.ts';
 import { openFile, withFiles } from './files.ts';
-import { meteredAside } from './meter.ts';
-import { surroundingsOf } from './offer.ts';
 import type { Ports } from './ports.ts';
+import { surroundingsOf } from './tools/offer.ts';
 
 export interface Asked {
   readonly answer: string;

@@ -24,18 +24,18 @@ import { ModelError, type ModelReply } from '../models/port.ts';
 import type { HeapStep } from '../sandbox/port.ts';
 import type { KernelObjects, Parked } from '../sandbox/process/port.ts';
 import { NotSent, type RunContext, type Tool } from '../tools/port.ts';
-import { type Archived, archive } from './archive.ts';
+import { type Call, type Metered, metered } from './budget/meter.ts';
+import { lookAtTasks } from './conversation/look.ts';
+import { kinOf, relay, reportToParent } from './family/kin.ts';
 import { openFile, withFiles } from './files.ts';
-import { hand } from './hand.ts';
-import type { Based, Heaps, Opened } from './heaps.ts';
-import { inputOf } from './journal.ts';
-import { kinOf, relay, reportToParent } from './kin.ts';
-import { lookAtTasks } from './look.ts';
-import { type Call, type Metered, metered } from './meter.ts';
-import { surroundingsOf, toolsOf } from './offer.ts';
+import { type Archived, archive } from './heap/archive.ts';
+import type { Based, Heaps, Opened } from './heap/heaps.ts';
+import { inputOf } from './heap/journal.ts';
 import type { Ports } from './ports.ts';
-import { recallFor } from './recall-tool.ts';
-import type { CheckedOut, KeptTree, Workspaces } from './workspaces.ts';
+import { recallFor } from './recall/tool.ts';
+import { surroundingsOf, toolsOf } from './tools/offer.ts';
+import { hand } from './workspace/hand.ts';
+import type { CheckedOut, KeptTree, Workspaces } from './workspace/workspaces.ts';
 
 export type Performed =
   | {

@@ -4,7 +4,7 @@ import { policyOf } from '../core/policy.ts';
 import { sequence } from '../testing/facts.ts';
 import { tool } from '../testing/harness.ts';
 import { planCall, planGuestCalls } from './plan.ts';
-import { registry } from './registry.ts';
+import { registry } from './tools/registry.ts';
 
 const planner = { tools: registry([]), policy: policyOf([]) };
 const cell = 'c1' as CellId;

@@ -17,8 +17,8 @@ import { assert } from '../lib/assert.ts';
 import { isRecord, type Json } from '../lib/json.ts';
 import type { GuestCall, Sandbox } from '../sandbox/port.ts';
 import { isRefusal, type Plan, type Refusal, type Tool } from '../tools/port.ts';
-import { type Offers, toolsOf } from './offer.ts';
-import { CODE } from './registry.ts';
+import { type Offers, toolsOf } from './tools/offer.ts';
+import { CODE } from './tools/registry.ts';
 
 export interface Planner extends Omit<Offers, 'briefing'> {
   readonly policy: Policy;

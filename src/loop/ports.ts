@@ -9,7 +9,7 @@ import type { Processes } from '../sandbox/process/port.ts';
 import type { Store } from '../store/port.ts';
 import type { Workspaces } from '../workspace/port.ts';
 import type { Bell } from './bell.ts';
-import type { Offers } from './offer.ts';
+import type { Offers } from './tools/offer.ts';
 
 export interface Ports extends Offers {
   readonly store: Store;

@@ -28,12 +28,12 @@ import type { HeapStep } from '../sandbox/port.ts';
 import type { KernelObjects } from '../sandbox/process/port.ts';
 import type { Blob } from '../store/port.ts';
 import { sealFile } from './files.ts';
-import type { Based, Heaps } from './heaps.ts';
+import type { Based, Heaps } from './heap/heaps.ts';
+import { givenUp, kernelNoted, kernelNoticed } from './kernel/record.ts';
 import type { Facts } from './log.ts';
 import type { Performed, Performer } from './perform.ts';
 import { planGuestCalls } from './plan.ts';
-import { checkedOut, committedFiles, joined, called as touched } from './record-files.ts';
-import { givenUp, kernelNoted, kernelNoticed } from './record-kernel.ts';
+import { checkedOut, committedFiles, joined, called as touched } from './workspace/record.ts';
 
 const NOTHING: Facts = { events: [] };
 

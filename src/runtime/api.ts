@@ -11,7 +11,7 @@ import type { Receipt, When } from '../core/message.ts';
 import type { Phase } from '../core/phase.ts';
 import type { Asked } from '../loop/ask.ts';
 import type { Forked, ForkRequest } from '../loop/fork.ts';
-import type { RecallRequest } from '../loop/recall.ts';
+import type { RecallRequest } from '../loop/recall/recall.ts';
 import type { Guesses } from '../projections/guesses.ts';
 import type { Inspection } from '../projections/inspection.ts';
 import type { Report } from '../projections/report.ts';

@@ -15,12 +15,12 @@ import type { Phase } from '../core/phase.ts';
 import type { State } from '../core/state.ts';
 import { filePath } from '../core/workspace/path.ts';
 import { EMPTY_TREE, type Entry, entryAt, type Tree } from '../core/workspace/tree.ts';
-import { differences } from '../loop/differences.ts';
 import { noSuchEvent } from '../loop/fork.ts';
-import { contentOf } from '../loop/hand.ts';
 import type { Ports } from '../loop/ports.ts';
 import { readEvents } from '../loop/read.ts';
-import type { Workspaces } from '../loop/workspaces.ts';
+import { differences } from '../loop/workspace/differences.ts';
+import { contentOf } from '../loop/workspace/hand.ts';
+import type { Workspaces } from '../loop/workspace/workspaces.ts';
 import type { Blob } from '../store/port.ts';
 
 export interface FilesPage {

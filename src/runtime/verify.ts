@@ -8,11 +8,11 @@ import { fold } from '../core/evolve.ts';
 import { headImage } from '../core/heap/state.ts';
 import type { SessionId } from '../core/ids.ts';
 import type { State } from '../core/state.ts';
-import { each, Heaps, optionsOf } from '../loop/heaps.ts';
-import { journalOf } from '../loop/journal.ts';
+import { each, Heaps, optionsOf } from '../loop/heap/heaps.ts';
+import { journalOf } from '../loop/heap/journal.ts';
 import type { Ports } from '../loop/ports.ts';
 import { readEvents } from '../loop/read.ts';
-import { checkLog, type Violation } from '../projections/invariant.ts';
+import { checkLog, type Violation } from '../projections/invariant/invariant.ts';
 
 export interface Verification {
   readonly events: number;

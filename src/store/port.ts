@@ -17,8 +17,8 @@
 
 import type { Amounts, Budget, Budgets, Exhaustion, Spent } from '../core/budget/budget.ts';
 import type { BlobRef, Owner, SessionId } from '../core/ids.ts';
+import type { Batch } from '../projections/recall/word-index.ts';
 import type { Summary } from '../projections/summary.ts';
-import type { Batch } from '../projections/word-index.ts';
 
 /** An event as stored: the body is JSON text, so that unknown kinds and versions survive untouched. */
 export interface StoredEvent {
@@ -35,8 +35,8 @@ export interface Blob {
   readonly bytes: Uint8Array;
 }
 
+export type { Batch } from '../projections/recall/word-index.ts';
 export type { Summary } from '../projections/summary.ts';
-export type { Batch } from '../projections/word-index.ts';
 
 export interface Row extends Summary {
   readonly id: SessionId;

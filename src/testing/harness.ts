@@ -26,7 +26,7 @@ import { overlaid } from '../lib/overlaid.ts';
 import { openSeal } from '../lib/seal.ts';
 import { localBell } from '../loop/bell.ts';
 import type { Ports } from '../loop/ports.ts';
-import { registry } from '../loop/registry.ts';
+import { registry } from '../loop/tools/registry.ts';
 import { toCall } from '../models/ai-sdk/prompt.ts';
 import {
   type GenerateOptions,
@@ -35,7 +35,7 @@ import {
   type ModelReply,
   type Prices,
 } from '../models/port.ts';
-import { checkLog } from '../projections/invariant.ts';
+import { checkLog } from '../projections/invariant/invariant.ts';
 import type { Approver } from '../runtime/approver.ts';
 import { type Outlast, outlast, type StartRequest } from '../runtime/runtime.ts';
 import type { Sandbox } from '../sandbox/port.ts';

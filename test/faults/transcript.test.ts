@@ -7,7 +7,7 @@ import type { ModelRequest } from '../../src/core/message.ts';
 import { languageModel } from '../../src/models/ai-sdk/language-model.ts';
 import { toCall } from '../../src/models/ai-sdk/prompt.ts';
 import type { ModelReply } from '../../src/models/port.ts';
-import { textOf } from '../../src/projections/passages.ts';
+import { textOf } from '../../src/projections/recall/passages.ts';
 import { calls, gate, type Harness, read, say, tool } from '../../src/testing/harness.ts';
 import { events, given, instructions, notes, present, responses, results, sandbox } from './kit.ts';
 import { streaming } from './streams.ts';

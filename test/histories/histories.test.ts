@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { fold } from '../../src/core/evolve.ts';
 import { phase } from '../../src/core/phase.ts';
 import { decode, type LogRow } from '../../src/core/upcast.ts';
-import { checkLog } from '../../src/projections/invariant.ts';
+import { checkLog } from '../../src/projections/invariant/invariant.ts';
 
 const FOLDER = new URL('.', import.meta.url);
 

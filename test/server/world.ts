@@ -25,7 +25,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { systemEntropy } from '../../src/lib/entropy.ts';
 import type { Json } from '../../src/lib/json.ts';
 import { localBell } from '../../src/loop/bell.ts';
-import { registry } from '../../src/loop/registry.ts';
+import { registry } from '../../src/loop/tools/registry.ts';
 import { type GenerateOptions, type Model, ModelError, type ModelReply } from '../../src/models/port.ts';
 import { type Outlast, outlast } from '../../src/runtime/runtime.ts';
 import type { Sandbox } from '../../src/sandbox/port.ts';

@@ -10,7 +10,7 @@ import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { seededEntropy } from '../../src/lib/entropy.ts';
 import { openSeal } from '../../src/lib/seal.ts';
 import { localBell } from '../../src/loop/bell.ts';
-import { registry } from '../../src/loop/registry.ts';
+import { registry } from '../../src/loop/tools/registry.ts';
 import { type Outlast, outlast } from '../../src/runtime/runtime.ts';
 import { app } from '../../src/server/app.ts';
 import { listen } from '../../src/server/listen.ts';

@@ -8,8 +8,8 @@
  */
 
 import { wordsOf } from '../../lib/words.ts';
-import type { Passage } from '../../projections/passages.ts';
-import type { Standing } from '../../projections/rules.ts';
+import type { Passage } from '../../projections/recall/passages.ts';
+import type { Standing } from '../../projections/recall/rules.ts';
 
 export interface Readable extends Passage {
   readonly standing: Standing;

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import type { Passage, PassageKind } from '../../projections/passages.ts';
-import { makeBatch } from '../../projections/word-index.ts';
+import type { Passage, PassageKind } from '../../projections/recall/passages.ts';
+import { makeBatch } from '../../projections/recall/word-index.ts';
 import { choose, type Readable, tokensOf } from './choose.ts';
 import { daysIn } from './dates.ts';
 import { type Cited, inWords } from './render.ts';

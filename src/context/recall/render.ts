@@ -6,7 +6,7 @@
  */
 
 import { oneLine } from '../../lib/text.ts';
-import type { Standing } from '../../projections/rules.ts';
+import type { Standing } from '../../projections/recall/rules.ts';
 
 export interface Cited {
   /** Q1. */

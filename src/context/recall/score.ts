@@ -12,8 +12,8 @@
  */
 
 import { asked, type Word } from '../../lib/words.ts';
-import type { PassageKind } from '../../projections/passages.ts';
-import { type Batch, type Entry, readBatch, readPostings } from '../../projections/word-index.ts';
+import type { PassageKind } from '../../projections/recall/passages.ts';
+import { type Batch, type Entry, readBatch, readPostings } from '../../projections/recall/word-index.ts';
 import { daysIn, withoutDays } from './dates.ts';
 
 export interface Question {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkLog } from '../../projections/invariant.ts';
+import { checkLog } from '../../projections/invariant/invariant.ts';
 import { summarize } from '../../projections/summary.ts';
 import { sequence } from '../../testing/facts.ts';
 import { resume, ruleOf, send, setBudget } from '../decide.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkLog } from '../../projections/invariant.ts';
+import { checkLog } from '../../projections/invariant/invariant.ts';
 import { ALLOWED, type Sequence, sequence } from '../../testing/facts.ts';
 import * as decide from '../decide.ts';
 import { isNews } from '../effect.ts';

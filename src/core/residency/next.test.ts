@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkLog } from '../../projections/invariant.ts';
+import { checkLog } from '../../projections/invariant/invariant.ts';
 import { residency, summarize } from '../../projections/summary.ts';
 import { type Sequence, sequence } from '../../testing/facts.ts';
 import type { HeapImage } from '../heap/event.ts';

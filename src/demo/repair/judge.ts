@@ -4,7 +4,7 @@
  */
 
 import type { Event, ForeignEvent } from '../../core/event.ts';
-import { textOf } from '../../projections/passages.ts';
+import { textOf } from '../../projections/recall/passages.ts';
 
 type Log = readonly (Event | ForeignEvent)[];
 

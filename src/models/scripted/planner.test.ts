@@ -12,7 +12,7 @@ import type { CallId } from '../../core/ids.ts';
 import { DEFAULT_LIMITS } from '../../core/limits.ts';
 import type { CallResult, ModelRequest, Part } from '../../core/message.ts';
 import type { Item, State } from '../../core/state.ts';
-import { registry } from '../../loop/registry.ts';
+import { registry } from '../../loop/tools/registry.ts';
 import type { GuestCall, HeapInput, LiveHeap } from '../../sandbox/port.ts';
 import { memoryShelf, quickjsSandbox } from '../../sandbox/quickjs/sandbox.ts';
 import { startBilling } from '../../services/billing/server.ts';

@@ -1,5 +1,5 @@
 /**
- * The index of words in the tables `batches` and `words`: bytes in and out. What they mean is `projections/word-index`.
+ * The index of words in the tables `batches` and `words`: bytes in and out. What they mean is `projections/recall/word-index`.
  *
  * T1  `index` runs inside a transaction of whoever calls it.
  * T2  A batch that is not what was written is forgotten, with all behind it: the log is there to make them again (S8).

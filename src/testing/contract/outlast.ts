@@ -21,7 +21,7 @@ import { isRecord } from '../../lib/json.ts';
 import { overlaid } from '../../lib/overlaid.ts';
 import { openSeal } from '../../lib/seal.ts';
 import { localBell } from '../../loop/bell.ts';
-import { registry } from '../../loop/registry.ts';
+import { registry } from '../../loop/tools/registry.ts';
 import type { Model, ReplyPart } from '../../models/port.ts';
 import { type Outlast, outlast } from '../../runtime/runtime.ts';
 import { memoryStore } from '../../store/memory.ts';

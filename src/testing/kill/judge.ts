@@ -5,7 +5,7 @@
 
 import { asksAboutEffect, fewestQuestions } from '../../break/questions.ts';
 import type { Event, ForeignEvent } from '../../core/event.ts';
-import { InvariantChecker } from '../../projections/invariant.ts';
+import { InvariantChecker } from '../../projections/invariant/invariant.ts';
 import type { Inspection, Verification } from '../../protocol/schema.ts';
 import type { Verdict } from '../sim/verdict.ts';
 import { effectsOf } from './about.ts';

@@ -13,7 +13,7 @@ import { decode } from '../../core/upcast.ts';
 import { seededEntropy } from '../../lib/entropy.ts';
 import { localBell } from '../../loop/bell.ts';
 import type { Model } from '../../models/port.ts';
-import { checkLog } from '../../projections/invariant.ts';
+import { checkLog } from '../../projections/invariant/invariant.ts';
 import type { Outlast } from '../../runtime/runtime.ts';
 import type { Sandbox } from '../../sandbox/port.ts';
 import { memoryStore } from '../../store/memory.ts';

@@ -10,7 +10,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Entropy } from '../../lib/entropy.ts';
 import type { Bell } from '../../loop/bell.ts';
 import type { Ports, Sealer } from '../../loop/ports.ts';
-import { registry } from '../../loop/registry.ts';
+import { registry } from '../../loop/tools/registry.ts';
 import type { Model, ModelReply, Prices } from '../../models/port.ts';
 import { type Outlast, outlast } from '../../runtime/runtime.ts';
 import type { Sandbox } from '../../sandbox/port.ts';

@@ -11,7 +11,7 @@ import { unreachable } from '../../lib/assert.ts';
 import type { Bell } from '../../loop/bell.ts';
 import { localBell } from '../../loop/bell.ts';
 import { appendInput } from '../../loop/input.ts';
-import { registry } from '../../loop/registry.ts';
+import { registry } from '../../loop/tools/registry.ts';
 import type { Sandbox } from '../../sandbox/port.ts';
 import type { Store } from '../../store/port.ts';
 import type { VirtualClock } from '../virtual-clock.ts';

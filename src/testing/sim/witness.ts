@@ -6,7 +6,7 @@
 import type { Event, EventOf, ForeignEvent } from '../../core/event.ts';
 import { evolve, initialState } from '../../core/evolve.ts';
 import { type State, unknownEffects } from '../../core/state.ts';
-import { InvariantChecker } from '../../projections/invariant.ts';
+import { InvariantChecker } from '../../projections/invariant/invariant.ts';
 import { forgotten } from './forgotten.ts';
 import { SERVICES, type World } from './world.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Patch } from '../patches.ts';
 
-const KIN = 'loop/kin.js';
+const KIN = 'loop/family/kin.js';
 const FAMILY = 'core/family/evolve.js';
 const ALONE = 'children that nobody waits for';
 const GIVEN = 'work that is given away, and one more of the same child';

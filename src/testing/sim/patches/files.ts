@@ -27,7 +27,7 @@ export const FILE_PATCHES: readonly Patch[] = [
     first: { scenario: EDITED },
     edits: [
       {
-        file: 'loop/workspaces.js',
+        file: 'loop/workspace/workspaces.js',
         find: 'if (seen !== null) {',
         replace: 'if (seen !== null && standing === null) {',
       },

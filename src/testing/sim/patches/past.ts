@@ -2,7 +2,7 @@
 
 import type { Patch } from '../patches.ts';
 
-const RECALL = 'loop/recall.js';
+const RECALL = 'loop/recall/recall.js';
 const RECALLED = { scenario: 'the past, recalled' };
 
 export const PAST_PATCHES: readonly Patch[] = [

@@ -7,7 +7,7 @@ const HEAP = 'core/heap/evolve.js';
 const INBOX = 'core/inbox.js';
 const LIFETIME = 'core/lifetime.js';
 const RECORD = 'loop/record.js';
-const HEAPS = 'loop/heaps.js';
+const HEAPS = 'loop/heap/heaps.js';
 
 export const WORK_PATCHES: readonly Patch[] = [
   // ── the inbox ───────────────────────────────────────────────────────────────────────────────────────────
