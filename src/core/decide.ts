@@ -14,11 +14,11 @@ import type { Parent } from './family-event.ts';
 import type { FileRef } from './file.ts';
 import { type DecisionId, type MessageId, mint, type Owner, type SessionId } from './ids.ts';
 import type { Receipt, When } from './message.ts';
+import { standingNotices } from './notice.ts';
 import { phase } from './phase.ts';
 import { restsAt } from './residency.ts';
 import { newsOf } from './slices/family.ts';
 import { digestOf } from './slices/inbox.ts';
-import { standingNotice } from './slices/kernel.ts';
 import { isFollowUp } from './slices/residence.ts';
 import { needsSlot } from './slot.ts';
 import { type Decision, findEffect, openDecisions, type State } from './state.ts';
@@ -166,8 +166,8 @@ export function resume(s: State, by: string): readonly EventBody[] {
   refuseStopped(s);
   const { lifetime, budget } = s;
   const rests = lifetime.status === 'paused' || lifetime.quarantine !== null || budget.exhausted !== null;
-  // Before a kernel is given up: what comes in keeps it.
-  return rests || standingNotice(s) !== null ? [{ kind: 'session.resumed', by }] : [];
+  // Before something is given up: what comes in keeps it.
+  return rests || standingNotices(s).length > 0 ? [{ kind: 'session.resumed', by }] : [];
 }
 
 export interface BudgetChanges {

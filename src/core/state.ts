@@ -347,6 +347,8 @@ export interface Kernel {
         readonly isOver: boolean;
       })
     | null;
+  /** What is gone of that which a notice had named: of the last one of which anything is. */
+  readonly gone: Pick<KernelNoticed, 'since' | 'until' | 'unsaved'> | null;
 }
 
 // ── decisions ──────────────────────────────────────────────────────────────────────────────────────────────

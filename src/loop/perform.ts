@@ -7,7 +7,6 @@ import { buildRequest } from '../context/build.ts';
 import { compactRequest } from '../context/compact.ts';
 import { whyNot } from '../core/approval.ts';
 import { type Audit, type Finding, type Outcome, writes } from '../core/capability.ts';
-import type { TaskSeen } from '../core/conversation-event.ts';
 import { OutlastError } from '../core/error.ts';
 import type { SessionId } from '../core/ids.ts';
 import type { View } from '../core/message.ts';
@@ -29,7 +28,7 @@ import { hand } from './hand.ts';
 import type { Based, Heaps, Opened } from './heaps.ts';
 import { inputOf } from './journal.ts';
 import { kinOf, relay, reportToParent } from './kin.ts';
-import { lookAtTasks } from './look.ts';
+import { type Look, lookAtTasks } from './look.ts';
 import { type Call, type Metered, metered } from './meter.ts';
 import { surroundingsOf, toolsOf } from './offer.ts';
 import type { Ports } from './ports.ts';
@@ -83,7 +82,7 @@ export type Performed =
   | { readonly do: 'archive'; readonly call: Of<'archive'>; readonly archived: Archived }
   | { readonly do: 'checkout'; readonly call: Of<'checkout'>; readonly checkedOut: CheckedOut }
   | { readonly do: 'release'; readonly call: Of<'release'>; readonly files: KeptTree | null }
-  | { readonly do: 'look'; readonly call: Of<'look'>; readonly tasks: readonly TaskSeen[] }
+  | ({ readonly do: 'look'; readonly call: Of<'look'> } & Look)
   | { readonly do: 'report'; readonly call: Of<'report'> }
   | { readonly do: 'relay'; readonly call: Of<'relay'> };
 
@@ -165,7 +164,7 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
       await by.heaps.close(by.session);
       return { do: 'release', call, files: await lastLook(s, by) };
     case 'look':
-      return { do: 'look', call, tasks: await lookAtTasks(s, by.ports) };
+      return { do: 'look', call, ...(await lookAtTasks(s, by.ports)) };
     case 'report':
       await reportToParent(s, call.result, by);
       return { do: 'report', call };
