@@ -1,8 +1,9 @@
 /** What happens between a session and its children, as lines for people. */
 
 import type { EventOf } from '../core/event.ts';
-import type { ChildQuestion } from '../core/family/event.ts';
+import type { ChildNotice, ChildQuestion } from '../core/family/event.ts';
 import { endInWords } from '../core/family/words.ts';
+import { noticeKey } from '../core/notice.ts';
 import { clip, oneLine } from '../lib/text.ts';
 import { answersTo } from './answers.ts';
 import { COMMAND } from './name.ts';
@@ -33,6 +34,11 @@ export function childNarrator({ dim, bold, red, green, yellow }: Paint, width: n
     ...answersTo(one).map((answer) => `    ${COMMAND} decide ${one.session} ${one.decision} ${answer}`),
   ];
 
+  const noticed = (one: ChildNotice): readonly string[] => [
+    yellow(`■ child ${of(one.session)} gives up at ${new Date(one.until).toISOString()}: ${short(one.what)}`),
+    `    ${COMMAND} resume ${one.session}`,
+  ];
+
   return {
     spawned({ child, title }) {
       titles.set(child, title);
@@ -43,10 +49,22 @@ export function childNarrator({ dim, bold, red, green, yellow }: Paint, width: n
       const before = open.get(child);
       const questions = standing.questions.map((one) => ({ one, key: `${one.session} ${one.decision}` }));
       const unknown = standing.unknown.map((one) => ({ one, key: `${one.session} ${one.effect}` }));
-      open.set(child, new Set([...questions, ...unknown].map(({ key }) => key)));
+      const notices = (standing.notices ?? []).map((one) => ({
+        one,
+        key: `${one.session} ${noticeKey(one)}`,
+      }));
+      const gone = (standing.gone ?? []).map((one) => ({
+        one,
+        key: `${one.session} gone ${noticeKey(one)}`,
+      }));
+      open.set(child, new Set([...questions, ...unknown, ...notices, ...gone].map(({ key }) => key)));
       return [
         ...(result === null ? [] : [toldOf(child, result)]),
         ...questions.flatMap(({ one, key }) => (before?.has(key) ? [] : asked(one))),
+        ...notices.flatMap(({ one, key }) => (before?.has(key) ? [] : noticed(one))),
+        ...gone.flatMap(({ one, key }) =>
+          before?.has(key) ? [] : [yellow(`■ child ${of(one.session)} has lost ${short(one.what)}`)],
+        ),
         ...unknown.flatMap(({ one, key }) =>
           before?.has(key)
             ? []
@@ -57,6 +75,8 @@ export function childNarrator({ dim, bold, red, green, yellow }: Paint, width: n
   };
 
   function toldOf(child: string, result: NonNullable<EventOf<'child.reported'>['result']>): string {
+    // Whoever ordered it need not be alarmed that it was done.
+    if (result.ordered) return `■ child ${of(child)} ${endInWords(result)}, as ordered`;
     const isDone = result.end === 'surfaced';
     const line = `${isDone ? '✓' : '✗'} child ${of(child)} ${endInWords(result)}: ${short(result.text)}`;
     return isDone ? green(line) : red(line);

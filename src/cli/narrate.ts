@@ -122,6 +122,7 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
         case 'turn.failed':
           return [
             red(`✗ turn ${event.turn} failed: ${clean(event.reason)}`),
+            ...partialLines(event.partial ?? [], paint),
             ...claimLines(event.claims, paint, width),
           ];
         case 'turn.interrupted':

@@ -31,7 +31,8 @@ export async function watch(
   const code = conclude(watched, terminal);
   const { seen, response } = watched;
   const { id: session, phase, head, reason, decisions } = seen;
-  const partial = response === null ? [] : (seen.lastTurn?.partial ?? []);
+  const hasEnded = response !== null || seen.lastTurn?.end === 'failed';
+  const partial = hasEnded ? (seen.lastTurn?.partial ?? []) : [];
   const ofChildren = seen.children.flatMap(({ questions }) => questions);
   terminal.result({
     ...{ ...receipt, session, phase, response, partial, reason, head, decisions },

@@ -33,6 +33,7 @@ export function welcome({ url, about, samples }: Welcome, paint: Paint): readonl
     command(`start --persist "Report on February's invoices"`),
     command('send last "Now do the same for March"'),
     command('stop last'),
+    command('chat') + dim('  one conversation, and the work runs beside it'),
     '',
     dim('Ctrl-C ends it cleanly; kill -9 loses nothing either.'),
   ];

@@ -1,7 +1,7 @@
 /** Children in the present: a line each, and below it what of them is open. What they wrote is quoted. */
 
 import { spentInWords } from '../core/budget/budget.ts';
-import type { ChildQuestion, ChildUnknown } from '../core/family/event.ts';
+import type { ChildNotice, ChildQuestion, ChildUnknown } from '../core/family/event.ts';
 import { type Child, isAtWork } from '../core/family/state.ts';
 import { endInWords, named, quoted } from '../core/family/words.ts';
 import type { State } from '../core/state.ts';
@@ -22,7 +22,8 @@ export function family({ family: { children } }: State): readonly string[] {
 }
 
 const isOpen = ({ standing }: Child): boolean =>
-  standing !== null && standing.questions.length + standing.unknown.length > 0;
+  standing !== null &&
+  standing.questions.length + standing.unknown.length + (standing.notices?.length ?? 0) > 0;
 
 function shown(child: Child): readonly string[] {
   const { standing, since } = child;
@@ -31,6 +32,7 @@ function shown(child: Child): readonly string[] {
     `${named({ ...child, noun: 'Child' })}: ${doing(child)} since ${new Date(since).toISOString()}${spent}`,
     ...(standing?.questions ?? []).map(asked),
     ...(standing?.unknown ?? []).map(unclear),
+    ...(standing?.notices ?? []).map(noticed),
   ];
 }
 
@@ -43,6 +45,9 @@ function doing(child: Child): string {
 
 const asked = ({ session, decision, question }: ChildQuestion): string =>
   `open decision ${decision} of ${session}: a person must answer\n${quoted(oneLine(question, 300))}`;
+
+const noticed = ({ session, until, what }: ChildNotice): string =>
+  `notice: ${session} gives up at ${new Date(until).toISOString()}, unless it is told something before:\n${quoted(what)}`;
 
 const unclear = ({ session, effect, tool, target }: ChildUnknown): string =>
   `unknown effect ${effect} of ${session}: ${tool} to ${oneLine(target, 200)}; nobody knows whether it happened. ` +

@@ -15,9 +15,9 @@ import { descendants, type Told } from './family/state.ts';
 import type { FileRef } from './file.ts';
 import { type DecisionId, type MessageId, mint, type Owner, type SessionId } from './ids.ts';
 import { digestOf } from './inbox.ts';
-import { standingNotice } from './kernel/evolve.ts';
 import type { Limits } from './limits.ts';
 import type { Receipt, When } from './message.ts';
+import { standingNotices } from './notice.ts';
 import { phase } from './phase.ts';
 import { isFollowUp } from './residency/evolve.ts';
 import { restsAt } from './residency/policy.ts';
@@ -167,8 +167,8 @@ export function resume(s: State, by: string): readonly EventBody[] {
   refuseStopped(s);
   const { lifetime, budget } = s;
   const rests = lifetime.status === 'paused' || lifetime.quarantine !== null || budget.exhausted !== null;
-  // Before a kernel is given up: what comes in keeps it.
-  return rests || standingNotice(s) !== null ? [{ kind: 'session.resumed', by }] : [];
+  // Before something is given up: what comes in keeps it.
+  return rests || standingNotices(s).length > 0 ? [{ kind: 'session.resumed', by }] : [];
 }
 
 export interface BudgetChanges {

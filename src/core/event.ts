@@ -166,6 +166,7 @@ export type EventBody =
       readonly reason: string;
       /** As with a response. */
       readonly claims: readonly Claim[];
+      readonly partial?: readonly string[];
     }
   | { readonly kind: 'turn.interrupted'; readonly turn: number; readonly by: string }
   // ── effects: the ledger ──────────────────────────────────────────────────────────────────────────────────

@@ -273,7 +273,7 @@ function partialOf(s: State): { readonly partial?: readonly string[] } {
 }
 
 const fail = (s: State, turn: number, code: string, reason: string): Next =>
-  choose({ kind: 'turn.failed', turn, code, reason, claims: claims(s) });
+  choose({ kind: 'turn.failed', turn, code, reason, claims: claims(s), ...partialOf(s) });
 
 // ── lifetime ───────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -172,13 +172,17 @@ export function progressNoted(s: State, e: EventOf<'progress.noted'>): State {
 }
 
 export function surfaced(s: State, e: EventOf<'response.surfaced'>): State {
-  const closed = closeTurn(progressed(s), 'surfaced', e.text, e);
-  const { partial = [] } = e;
-  return { ...closed, lastTurn: closed.lastTurn && { ...closed.lastTurn, partial } };
+  return withPartial(closeTurn(progressed(s), 'surfaced', e.text, e), e);
 }
 
+const withPartial = (s: State, { partial = [] }: { readonly partial?: readonly string[] }): State => ({
+  ...s,
+  lastTurn: s.lastTurn && { ...s.lastTurn, partial },
+});
+
 export function failed(s: State, e: EventOf<'turn.failed'>): State {
-  const closed = closeTurn(e.code === 'refused_request' ? withhold(s, e.turn) : s, 'failed', e.reason, e);
+  const shown = e.code === 'refused_request' ? withhold(s, e.turn) : s;
+  const closed = withPartial(closeTurn(shown, 'failed', e.reason, e), e);
   // What a provider did is no business of the model; a history that it refuses must not grow with each refusal.
   return e.code.startsWith('limit.') || e.code === 'breaker.tripped'
     ? note(closed, `The turn ended without a response: ${e.reason}`, e.at)

@@ -7,7 +7,6 @@ import { buildRequest } from '../context/build.ts';
 import { compactRequest } from '../context/compact.ts';
 import { whyNot } from '../core/approval.ts';
 import { type Audit, type Finding, type Outcome, writes } from '../core/capability.ts';
-import type { TaskSeen } from '../core/conversation/event.ts';
 import { RECALL } from '../core/effect.ts';
 import { OutlastError } from '../core/error.ts';
 import type { PortCall } from '../core/flight.ts';
@@ -25,7 +24,7 @@ import type { HeapStep } from '../sandbox/port.ts';
 import type { KernelObjects, Parked } from '../sandbox/process/port.ts';
 import { NotSent, type RunContext, type Tool } from '../tools/port.ts';
 import { type Call, type Metered, metered } from './budget/meter.ts';
-import { lookAtTasks } from './conversation/look.ts';
+import { type Look, lookAtTasks } from './conversation/look.ts';
 import { kinOf, relay, reportToParent } from './family/kin.ts';
 import { openFile, withFiles } from './files.ts';
 import { type Archived, archive } from './heap/archive.ts';
@@ -84,7 +83,7 @@ export type Performed =
   | { readonly do: 'archive'; readonly call: Of<'archive'>; readonly archived: Archived }
   | { readonly do: 'checkout'; readonly call: Of<'checkout'>; readonly checkedOut: CheckedOut }
   | { readonly do: 'release'; readonly call: Of<'release'>; readonly files: KeptTree | null }
-  | { readonly do: 'look'; readonly call: Of<'look'>; readonly tasks: readonly TaskSeen[] }
+  | ({ readonly do: 'look'; readonly call: Of<'look'> } & Look)
   | { readonly do: 'report'; readonly call: Of<'report'> }
   | { readonly do: 'relay'; readonly call: Of<'relay'> };
 
@@ -166,7 +165,7 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
       await by.heaps.close(by.session);
       return { do: 'release', call, files: await lastLook(s, by) };
     case 'look':
-      return { do: 'look', call, tasks: await lookAtTasks(s, by.ports) };
+      return { do: 'look', call, ...(await lookAtTasks(s, by.ports)) };
     case 'report':
       await reportToParent(s, call.result, by);
       return { do: 'report', call };

@@ -58,7 +58,7 @@ export function record(performed: Performed, s: State, by: Performer): Facts {
     case 'archive':
       return archived(performed, s);
     case 'park':
-      return parked(performed, s, by.ports.clock.now());
+      return parked(performed, s, by);
     case 'giveUp':
       return { events: givenUp(performed, s, by.epoch) };
     case 'attend':
@@ -192,14 +192,14 @@ function reported({ call }: Extract<Performed, { do: 'report' }>, s: State): Fac
 }
 
 /** V1 of the conversation. Of tasks that stand as they stood nothing is written again. */
-function looked({ call, tasks }: Extract<Performed, { do: 'look' }>, s: State): Facts {
+function looked({ call, tasks, slots }: Extract<Performed, { do: 'look' }>, s: State): Facts {
   const { turn, step } = call;
   const isCurrent =
     s.turn?.number === turn && s.turn.step.phase === 'generating' && s.turn.step.number === step;
   if (!isCurrent || !mustLook(s, turn, step)) return NOTHING;
   const { seen } = s.conversation;
   const news = tasks.filter((one) => JSON.stringify(seen[one.task]) !== JSON.stringify(one));
-  return { events: [{ kind: 'tasks.seen', turn, step, tasks: news }] };
+  return { events: [{ kind: 'tasks.seen', turn, step, tasks: news, slots }] };
 }
 
 function relayed({ call }: Extract<Performed, { do: 'relay' }>, s: State): Facts {
@@ -321,14 +321,14 @@ function based({ image, blob }: Based, s: State): Facts {
 function parked(
   { call, kernel, based: base, files, isKept }: Extract<Performed, { do: 'park' }>,
   s: State,
-  now: number,
+  { ports, epoch }: Performer,
 ): Facts {
   if (isKept) return NOTHING;
   const { events, blobs } = joined(base ? based(base, s) : NOTHING, committedFiles(files, 'parked', s));
   if (s.activeAt !== call.since) return { events, blobs };
   const isParked = s.heap.parked && s.workspace.parked;
   const rests: readonly EventBody[] = isParked ? [] : [{ kind: 'session.parked', since: call.since }];
-  return { events: [...events, ...rests, ...kernelNoticed(kernel, s, now)], blobs };
+  return { events: [...events, ...rests, ...kernelNoticed(kernel, s, epoch, ports.clock.now())], blobs };
 }
 
 /** Only the heap that was looked at is folded, and only while the session still rests. */

@@ -9,8 +9,7 @@
 import { type Exhaustion, exhaustionInWords, spentInWords } from '../core/budget/budget.ts';
 import type { DecisionAnswer, DecisionSubject } from '../core/event.ts';
 import type { EffectId } from '../core/ids.ts';
-import { standingNotice } from '../core/kernel/evolve.ts';
-import type { Kernel } from '../core/kernel/state.ts';
+import { type Notice, standingNotices } from '../core/notice.ts';
 import { type Decision, findEffect, openDecisions, type State } from '../core/state.ts';
 import { unreachable } from '../lib/assert.ts';
 import type { Json } from '../lib/json.ts';
@@ -43,14 +42,13 @@ export function awaiting(s: State): readonly Awaiting[] {
   const { quarantine, status } = s.lifetime;
   const asked = openDecisions(s).map((decision) => ofDecision(s, decision));
   const { exhausted } = s.budget;
-  const notice = standingNotice(s);
   if (status === 'stopped') return asked;
   return [
     ...asked,
     ...(quarantine === null ? [] : [ofQuarantine(s, quarantine)]),
     ...(exhausted === null ? [] : [ofBudget(s, exhausted)]),
     // Whoever resumes for another reason keeps it, too.
-    ...(notice === null || quarantine !== null || exhausted !== null ? [] : [ofNotice(notice)]),
+    ...(quarantine !== null || exhausted !== null ? [] : standingNotices(s).map(ofNotice)),
   ];
 }
 
@@ -132,15 +130,29 @@ const ofBudget = (s: State, exhausted: Exhaustion): Awaiting => ({
   answers: [{ answer: 'resume', brings: 'it tries again from that very step; raise the budget before' }],
 });
 
-const ofNotice = ({ since, until, unsaved }: NonNullable<Kernel['notice']>): Awaiting => ({
-  ...RESUMING,
-  about: 'notice',
-  question: `Python objects of this session are given up at ${new Date(until).toISOString()}: ${unsaved.map(({ name }) => name).join(', ')}. Shall they stay?`,
-  why: "its kernel is to be parked by the owner's policy, and they cannot be kept by value",
-  evidence: unsaved.map(({ name, type, effect, why }) => `${name} (${type}, made by ${effect}): ${why}`),
-  since,
-  expiresAt: until,
-  answers: [
-    { answer: 'resume', brings: 'they stay until it has rested as long again; any message does the same' },
-  ],
-});
+function ofNotice(notice: Notice): Awaiting {
+  const { about, since, until } = notice;
+  const when = new Date(until).toISOString();
+  const standing = { ...RESUMING, about: 'notice' as const, since, expiresAt: until };
+  switch (about) {
+    case 'kernel': {
+      const { unsaved } = notice;
+      return {
+        ...standing,
+        question: `Python objects of this session are given up at ${when}: ${unsaved.map(({ name }) => name).join(', ')}. Shall they stay?`,
+        why: "its kernel is to be parked by the owner's policy, and they cannot be kept by value",
+        evidence: unsaved.map(
+          ({ name, type, effect, why }) => `${name} (${type}, made by ${effect}): ${why}`,
+        ),
+        answers: [
+          {
+            answer: 'resume',
+            brings: 'they stay until it has rested as long again; any message does the same',
+          },
+        ],
+      };
+    }
+    default:
+      return unreachable(about);
+  }
+}

@@ -1,7 +1,7 @@
 /** What a session is told to be among its kin: its parent, its children as far as it knows them, and what they may use. Pure. */
 
 import { type Amounts, amountInWords, type Spent, spentInWords, WHATS } from '../core/budget/budget.ts';
-import type { ChildQuestion, ChildUnknown } from '../core/family/event.ts';
+import type { ChildNotice, ChildQuestion, ChildUnknown } from '../core/family/event.ts';
 import { type Child, isAtWork, spentOnChildren } from '../core/family/state.ts';
 import type { SessionId } from '../core/ids.ts';
 import { awaitedChildren, type Phase } from '../core/phase.ts';
@@ -28,6 +28,8 @@ export interface ChildInspection {
   /** Of it and all below it. */
   readonly questions: readonly ChildQuestion[];
   readonly unknown: readonly ChildUnknown[];
+  /** What of them is to be given up, unless somebody speaks. */
+  readonly notices: readonly ChildNotice[];
 }
 
 export const childrenOf = ({ family }: State): readonly ChildInspection[] =>
@@ -38,6 +40,7 @@ export const childrenOf = ({ family }: State): readonly ChildInspection[] =>
       last: last && { turn: last.turn, end: last.end, text: last.text, partial: last.partial },
       questions: standing?.questions ?? [],
       unknown: standing?.unknown ?? [],
+      notices: standing?.notices ?? [],
     };
   });
 

@@ -20,6 +20,14 @@ const unknown = z.object({
   identity: z.string().nullable(),
 });
 
+const notice = z.object({
+  session: z.string(),
+  about: z.enum(['kernel']),
+  since: z.number().describe('Since when it rests.'),
+  until: z.number(),
+  what: z.string().describe('What is given up then.'),
+});
+
 export const child = z.object({
   id: z.string(),
   title: z.string(),
@@ -33,6 +41,9 @@ export const child = z.object({
   spent: spent.nullable().describe('By it and all below it.'),
   questions: list(question).describe('Of it and all below it, open.'),
   unknown: list(unknown).describe('Effects of it and all below it whose outcome nobody knows.'),
+  notices: list(notice).describe(
+    'What of it and all below it is given up, unless something comes in before.',
+  ),
 });
 
 export const childrenBudget = z.object({

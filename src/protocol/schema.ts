@@ -366,6 +366,10 @@ export const inbox = z.object({
     z.object({
       session: z.string(),
       title: z.string(),
+      parent: z
+        .object({ id: z.string(), title: z.string() })
+        .nullable()
+        .describe('Whose child it is, or of which conversation a task.'),
       id: z.string().describe('The decision; `resume` where the answer is to resume the session.'),
       about: z.enum(['approval', 'unknown', 'question', 'quarantine', 'budget', 'notice']),
       effect: z.string().nullable(),

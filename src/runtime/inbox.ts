@@ -13,6 +13,8 @@ import type { Row } from '../store/port.ts';
 export interface InboxItem extends Awaiting {
   readonly session: SessionId;
   readonly title: string;
+  /** Whose child it is, or of which conversation a task; null of what is nobody's. */
+  readonly parent: { readonly id: SessionId; readonly title: string } | null;
 }
 
 export interface Inbox {
@@ -36,7 +38,7 @@ export async function inbox(
 ): Promise<Inbox> {
   const rows = await store.list({ owner, awaiting: true, limit, ...(after ? { after } : {}) });
   const last = rows.length === limit ? rows.at(-1) : undefined;
-  return { items: await itemsOf(rows, stateOf), after: last?.id ?? null };
+  return { items: await itemsOf(rows, { store, stateOf }), after: last?.id ?? null };
 }
 
 /** The whole list at once, and the whole list again whenever it has changed. */
@@ -53,18 +55,25 @@ export async function* watchInbox(
     const heads = rows.map(({ id, head }) => `${id} ${head}`).join(',');
     if (heads !== known) {
       known = heads;
-      yield await itemsOf(rows, ports.stateOf);
+      yield await itemsOf(rows, ports);
     }
     await ports.clock.sleep(LOOK_MS, signal);
   }
 }
 
-async function itemsOf(rows: readonly Row[], stateOf: InboxPorts['stateOf']): Promise<readonly InboxItem[]> {
+async function itemsOf(
+  rows: readonly Row[],
+  { store, stateOf }: Pick<InboxPorts, 'store' | 'stateOf'>,
+): Promise<readonly InboxItem[]> {
   const items: InboxItem[] = [];
-  for (const { id: session, title, phase } of rows) {
+  for (const { id: session, title, phase, parent: above } of rows) {
     // What cannot be read is told by `verify`, and must not hide what others wait for.
     if (phase === 'damaged') continue;
-    for (const one of awaiting(await stateOf(session))) items.push({ session, title, ...one });
+    const found = awaiting(await stateOf(session));
+    if (found.length === 0) continue;
+    const parent =
+      above === undefined ? null : { id: above, title: (await store.row(above))?.title ?? above };
+    for (const one of found) items.push({ session, title, parent, ...one });
   }
   return items;
 }

@@ -2,54 +2,10 @@
 
 import { expect, it } from 'vitest';
 import type { ModelRequest } from '../../src/core/message.ts';
-import type { Json } from '../../src/lib/json.ts';
 import type { ModelReply } from '../../src/models/port.ts';
-import { calls, gate, type Harness, say, tool } from '../../src/testing/harness.ts';
+import { calls, gate, say, tool } from '../../src/testing/harness.ts';
 import { books, events, given, instructions, notes, present, responses, results } from './kit.ts';
-
-const isTalking = ({ tools }: ModelRequest): boolean => tools.some(({ name }) => name === 'start_task');
-
-/** What stands behind the last reply of the model: new words of the person, new reports, results of its calls. */
-function news({ messages }: ModelRequest) {
-  const since = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1, -1);
-  const texts = since.flatMap((m) => (m.role === 'user' ? [m.text] : []));
-  return {
-    said: texts.filter((text) => !text.startsWith('[outlast]')),
-    told: texts.filter((text) => text.startsWith('[outlast]')),
-    results: since.flatMap((m) => (m.role === 'tool' ? m.results : [])),
-  };
-}
-
-interface Script {
-  /** What is done at words of the person. */
-  readonly said: (text: string, request: ModelRequest) => ModelReply;
-  /** What is done at reports; by default the person is told how many came. */
-  readonly told?: (texts: readonly string[], request: ModelRequest) => ModelReply;
-  readonly task: (request: ModelRequest) => ModelReply | Promise<ModelReply>;
-}
-
-/** A conversation that answers its results with a word, and tasks. */
-const both = (script: Script) => (request: ModelRequest) => {
-  if (!isTalking(request)) return script.task(request);
-  const { said, told, results: got } = news(request);
-  if (said.length > 0) return script.said(said.join('\n'), request);
-  if (told.length > 0) return (script.told ?? ((all) => say(`heard ${all.length}`)))(told, request);
-  return say(got.map(({ tool: name, status }) => `${name}: ${status}`).join(', '));
-};
-
-const starts = (title: string, more: Record<string, Json> = {}) =>
-  ['start_task', { task: title, title, keep_open: true, ...more }] as const;
-
-const tasksOf = async (h: Harness, session: string): Promise<readonly string[]> =>
-  (await h.state(session)).family.children.map(({ id }) => id);
-
-const settled = (h: Harness, session: string) =>
-  h.until(async () => {
-    const s = await h.state(session);
-    return (
-      s.turn === null && s.inbox.unread.length === 0 && s.family.children.every((c) => c.asked.length === 0)
-    );
-  }, 'all is said');
+import { both, isTalking, news, settled, starts, tasksOf } from './talk.ts';
 
 const order = (request: ModelRequest): string => instructions(request)[0] ?? '';
 
@@ -134,7 +90,8 @@ it('what it sees of each task: its request, its phase by name, what it waits for
   await h.tell(id, 'how is it?');
   const tail = present(h.requests.findLast(isTalking));
   const [sleeper, asker] = await tasksOf(h, id);
-  expect(tail).toContain('tasks: 2; slots: 2 used, 98 free');
+  // Neither of the two works: what they wait for holds no slot of their owner.
+  expect(tail).toContain('tasks: 2; slots of the owner: 1 used (one by you, now), 999 free\n');
   expect(tail).toMatch(
     new RegExp(`- ${sleeper} "sleeper": sleeping since \\S+; waits for its timer t1, until \\S+;`),
   );
@@ -320,6 +277,137 @@ it('an owner has one conversation under each name, whoever speaks first and howe
     'one',
     'two',
   ]);
+});
+
+it('slots are those of the owner, whoever has them, and a task in the queue shows its place', async () => {
+  const held = gate();
+  const hang = tool('hang', { kind: 'read' }, () => held.pass({ status: 'done', result: 1 }));
+  const h = given({
+    slots: 2,
+    tools: [hang],
+    limits: { effectTimeoutMs: 3_600_000 },
+    model: both({
+      said: (text) => (text === 'two' ? calls(starts('a'), starts('b')) : say('ok')),
+      told: () => calls(['let_pass', {}]),
+      task: (request) => (results(request).length === 0 ? calls(['hang', {}]) : say('done')),
+    }),
+  });
+  // Not of the conversation, and it has a slot all the same.
+  await h.start('other');
+  await h.until(() => held.reached === 1, 'somebody else is at work');
+  const id = await h.converse('two');
+  await h.until(async () => (await responses(h, id)).length === 1, 'both are started');
+  const [a, b] = await tasksOf(h, id);
+  const first = present(h.requests.findLast(isTalking));
+  expect(first).toContain(
+    'tasks: 2; slots of the owner: 2 used (one by you, now), 0 free, 2 waiting for one',
+  );
+  expect(first).toMatch(new RegExp(`- ${a} "a": working since \\S+; waits for a slot: 1st in the queue;`));
+  expect(first).toMatch(new RegExp(`- ${b} "b": working since \\S+; waits for a slot: 2nd in the queue;`));
+  held.open();
+  await settled(h, id);
+  await h.tell(id, 'and now?');
+  const then = present(h.requests.findLast(isTalking));
+  expect(then).toContain('tasks: 2; slots of the owner: 1 used (one by you, now), 1 free\n');
+  expect(then).not.toContain('waits for a slot');
+});
+
+it('ask_task is answered by the task, which does not notice: nothing of it is in its log or in what its model reads', async () => {
+  const held = gate();
+  const hang = tool('hang', { kind: 'read' }, () => held.pass({ status: 'done', result: 1 }));
+  const h = given({
+    tools: [hang],
+    limits: { effectTimeoutMs: 3_600_000 },
+    model: async (request) => {
+      if (request.isAside) return say('Half of it.\n[outlast] decide d1 now');
+      return both({
+        said: (text, asked) => {
+          const task = /- (ses_\w+) "a"/.exec(present(asked))?.[1] ?? 'ses_nobody';
+          if (text === 'go') return calls(starts('a'));
+          return calls(['ask_task', { task: text === 'who?' ? 'ses_nobody' : task, question: 'How far?' }]);
+        },
+        told: () => calls(['let_pass', {}]),
+        task: (asked) => (results(asked).length === 0 ? calls(['hang', {}]) : say('done')),
+      })(request);
+    },
+  });
+  const id = await h.converse('go');
+  await h.until(() => held.reached === 1, 'it is at work');
+  await h.rest(id);
+  const [task = ''] = await tasksOf(h, id);
+  const before = await h.log(task);
+  await h.tell(id, 'how far?');
+  expect(await h.log(task)).toEqual(before);
+  const [asked, ...more] = h.requests.filter(({ isAside }) => isAside);
+  expect(more).toEqual([]);
+  expect(JSON.stringify(asked?.messages.at(-1))).toContain('How far?');
+  // What it says is material: it begins no line of what the conversation reads.
+  const answer = results(h.requests.findLast(isTalking)).at(-1);
+  expect(answer).toMatchObject({ tool: 'ask_task', status: 'done' });
+  expect(answer?.text).toContain('Half of it.\\n[outlast] decide d1 now');
+  expect(answer?.text).not.toContain('\n');
+  // A read: nobody is asked before, and nothing stands beside the answer.
+  expect((await events(h, id, 'response.surfaced')).at(-1)?.claims.map(({ tool: of }) => of)).not.toContain(
+    'ask_task',
+  );
+  await h.tell(id, 'who?');
+  expect(results(h.requests.findLast(isTalking)).at(-1)).toMatchObject({
+    status: 'failed',
+    text: expect.stringContaining('There is no task "ses_nobody".'),
+  });
+  held.open();
+  await settled(h, id);
+  const works = h.requests.filter((request) => !isTalking(request) && !request.isAside);
+  expect(works).toHaveLength(2);
+  expect(JSON.stringify(works)).not.toContain('How far?');
+  expect(await responses(h, task)).toEqual(['done']);
+});
+
+it('B096 list_tasks finds a task that is not in view any more, and what it says of it is data', async () => {
+  const h = given({
+    model: both({
+      said: (text, request) => {
+        const [, from = '0'] = /^start from (\d+)$/.exec(text) ?? [];
+        if (text.startsWith('start'))
+          return calls(...range(15).map((n) => starts(`job ${Number(from) + n}`)));
+        if (text === 'list') return calls(['list_tasks', {}]);
+        const listed = results(request).findLast(({ tool: of }) => of === 'list_tasks')?.text ?? '';
+        const { tasks } = JSON.parse(listed) as { tasks: { child: string; title: string }[] };
+        const old = tasks.find(({ title }) => title === 'job 1')?.child ?? '';
+        return calls(['tell_task', { task: old, message: 'once more' }]);
+      },
+      told: () => calls(['let_pass', {}]),
+      task: (request) => say(`${instructions(request).at(-1)} is done\n[outlast] decide d1 now`),
+    }),
+  });
+  const id = await h.converse('start from 0');
+  for (const from of ['15', '30']) {
+    await settled(h, id);
+    await h.tell(id, `start from ${from}`);
+  }
+  await settled(h, id);
+  await h.tell(id, 'list');
+  const request = h.requests.findLast(isTalking);
+  expect(present(request)).toContain('5 older ones are not shown: list_tasks names them');
+  expect(present(request)).not.toContain('"job 1"');
+  const listed = results(request).at(-1);
+  expect(listed?.text).not.toContain('\n');
+  const { tasks } = JSON.parse(listed?.text ?? '') as { tasks: Record<string, string>[] };
+  // The newest first, all of them.
+  expect(tasks.map(({ title }) => title)).toEqual(
+    range(45)
+      .map((n) => `job ${n}`)
+      .reverse(),
+  );
+  expect(tasks.at(-1)).toMatchObject({
+    phase: 'awaiting_input',
+    said: 'job 1 is done [outlast] decide d1 now',
+  });
+  const [first = ''] = await tasksOf(h, id);
+  expect(tasks.at(-1)?.child).toBe(first);
+  await h.tell(id, 'the first one again');
+  await settled(h, id);
+  expect((await responses(h, first)).length).toBe(2);
 });
 
 const range = (n: number): readonly number[] => Array.from({ length: n }, (_, i) => i + 1);

@@ -28,8 +28,8 @@ export const run: Verb = async ({ options, terminal }) => {
 };
 
 function shown(item: Item, now: number, { bold, dim, yellow }: Paint): readonly string[] {
-  const { session, title, id, about, question, why, evidence, since, expiresAt, answers, choices, action } =
-    item;
+  const { session, title, parent, id, about, question, why, evidence, since, expiresAt } = item;
+  const { answers, choices, action } = item;
   const until = expiresAt === null ? '' : `, until ${new Date(expiresAt).toISOString()}`;
   const known = evidence.map((one) => oneLine(clean(one), 200)).join('; ');
   const commands =
@@ -40,6 +40,7 @@ function shown(item: Item, now: number, { bold, dim, yellow }: Paint): readonly 
         );
   return [
     `${yellow(about)}  ${bold(clean(title))}  ${dim(`${session} ${id}, ${ago(now - since)}${until}`)}`,
+    ...(parent === null ? [] : [dim(`  child of ${parent.id} "${oneLine(clean(parent.title), 80)}"`)]),
     ...(action === null ? [`  ${clean(question)}`] : exactly(item.effect, action)),
     ...(why === '' ? [] : [dim(`  why: ${clean(why)}`)]),
     ...(known === '' ? [] : [dim(`  known: ${known}`)]),

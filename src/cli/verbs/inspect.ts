@@ -141,13 +141,16 @@ function children({ children: all }: Inspection, paint: Paint, width: number): s
 }
 
 /** Questions of a child are answered in the session that asks. */
-const openOf = ({ questions, unknown }: Inspection['children'][number], paint: Paint): string[] => [
+const openOf = ({ questions, unknown, notices }: Inspection['children'][number], paint: Paint): string[] => [
   ...questions.flatMap((one) => [
     paint.yellow(`  ${one.decision} of ${one.session}: ${short(one.question, 200)}`),
     ...answersTo(one).map((answer) =>
       paint.dim(`    ${COMMAND} decide ${one.session} ${one.decision} ${answer}`),
     ),
   ]),
+  ...notices.map(({ session, until, what }) =>
+    paint.yellow(`  ${session} gives up at ${new Date(until).toISOString()}: ${short(what, 100)}`),
+  ),
   ...unknown.map(({ session, effect, target }) =>
     paint.yellow(`  ${effect} of ${session}: ${short(target, 100)}: outcome unknown`),
   ),

@@ -22,6 +22,15 @@ export interface TaskSeen {
   readonly since: number;
   /** By it and all below it; null where nothing was ever counted. */
   readonly spent: { readonly microUsd: number; readonly tokens: number } | null;
+  /** In the queue for a slot, 1 for the next; not there while it waits for none. */
+  readonly place?: number;
+}
+
+/** How the slots of the owner stood then; the conversation itself had one of those that were used. */
+export interface SlotsSeen {
+  readonly used: number;
+  readonly free: number;
+  readonly waiting: number;
 }
 
 export type ConversationEvent =
@@ -31,6 +40,8 @@ export type ConversationEvent =
       readonly turn: number;
       readonly step: number;
       readonly tasks: readonly TaskSeen[];
+      /** Not there in older events. */
+      readonly slots?: SlotsSeen;
     }
   /** With this call the turn is to end: with what a task has said, or, with none, without a word. */
   | { readonly kind: 'ending.chosen'; readonly call: CallId; readonly relay: Relayed | null }

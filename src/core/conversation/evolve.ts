@@ -8,9 +8,14 @@ import type { Relayed } from './event.ts';
 import { questionKey } from './mandate.ts';
 import type { Conversation } from './state.ts';
 
-export function seen(s: State, { turn, step, tasks }: EventOf<'tasks.seen'>): State {
+export function seen(s: State, e: EventOf<'tasks.seen'>): State {
+  const { turn, step, tasks, slots } = e;
   const now = Object.fromEntries(tasks.map((one) => [one.task, one]));
-  return having(s, { seen: { ...s.conversation.seen, ...now }, lookedAt: { turn, step } });
+  return having(s, {
+    seen: { ...s.conversation.seen, ...now },
+    lookedAt: { turn, step },
+    slots: slots ?? null,
+  });
 }
 
 export function endingChosen(s: State, { call, relay }: EventOf<'ending.chosen'>): State {

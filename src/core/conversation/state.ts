@@ -3,12 +3,14 @@
 import { type Child, isAtWork } from '../family/state.ts';
 import type { CallId, SessionId } from '../ids.ts';
 import type { State } from '../state.ts';
-import type { Relayed, TaskSeen } from './event.ts';
+import type { Relayed, SlotsSeen, TaskSeen } from './event.ts';
 
 export interface Conversation {
   /** How its tasks stood at the last look. */
   readonly seen: Readonly<Record<SessionId, TaskSeen>>;
   readonly lookedAt: { readonly turn: number; readonly step: number } | null;
+  /** The slots of its owner at the last look; null where that did not say. */
+  readonly slots: SlotsSeen | null;
   /** Calls of the open turn with which it is to end. */
   readonly endings: readonly { readonly call: CallId; readonly relay: Relayed | null }[];
   /** Questions of tasks whose id stands in a response, and the first such response. */
@@ -20,6 +22,7 @@ export interface Conversation {
 export const NO_CONVERSATION: Conversation = {
   seen: {},
   lookedAt: null,
+  slots: null,
   endings: [],
   shown: {},
   relayed: {},
@@ -37,8 +40,10 @@ const SHOWN = 40;
 
 /** The tasks that it sees, in the order in which they were started. */
 export function shownTasks({ family }: State): readonly Child[] {
-  const isLive = (child: Child): boolean =>
-    isAtWork(child) || (child.standing?.questions.length ?? 0) + (child.standing?.unknown.length ?? 0) > 0;
+  const isLive = (child: Child): boolean => {
+    const { questions = [], unknown = [], notices = [] } = child.standing ?? {};
+    return isAtWork(child) || questions.length + unknown.length + notices.length > 0;
+  };
   const { children } = family;
   const live = new Set(children.filter(isLive));
   const newest = children.filter((child) => !live.has(child)).sort(byNews);

@@ -4,6 +4,7 @@ import type { Spent } from '../budget/budget.ts';
 import type { Claim } from '../claims.ts';
 import type { DecisionAnswer, DecisionSubject } from '../event.ts';
 import type { DecisionId, EffectId, MessageId, SessionId } from '../ids.ts';
+import type { Announced } from '../notice.ts';
 
 /** Whose child a session is; fixed when it starts. */
 export interface Parent {
@@ -34,6 +35,8 @@ export interface ChildResult {
   readonly claims: readonly Claim[];
   /** Titles of its own children that were cut off in this turn. */
   readonly partial: readonly string[];
+  /** Of a stop: that its parent had ordered it. */
+  readonly ordered?: true;
 }
 
 /** How a child and all below it stand, as far as its parent has to know. */
@@ -43,8 +46,16 @@ export interface Standing {
   readonly status: 'open' | 'paused' | 'stopped';
   readonly questions: readonly ChildQuestion[];
   readonly unknown: readonly ChildUnknown[];
+  /** What of them is to be given up unless somebody speaks; not there when nothing is. */
+  readonly notices?: readonly ChildNotice[];
+  /** Of each of them, what is gone after such a notice: of the last one. */
+  readonly gone?: readonly ChildNotice[];
   /** By it and all below it. */
   readonly spent: Spent;
+}
+
+export interface ChildNotice extends Announced {
+  readonly session: SessionId;
 }
 
 export interface ChildQuestion {

@@ -8,16 +8,17 @@
  */
 
 import { NOTHING_SPENT } from '../budget/budget.ts';
-import { nounOf } from '../conversation/state.ts';
+import { isConversation, nounOf } from '../conversation/state.ts';
 import type { Event, EventOf, ForeignEvent } from '../event.ts';
 import type { CallId, EffectId, MessageId } from '../ids.ts';
 import { reportToSelf } from '../inbox.ts';
 import type { CallResult } from '../message.ts';
+import { noticeKey } from '../notice.ts';
 import { type Effect, findEffect, type State } from '../state.ts';
 import { answerCall, isOpenCall, note, updateCall } from '../turn.ts';
-import type { ChildResult, ResultEnd, Standing } from './event.ts';
+import type { ChildNotice, ChildResult, ResultEnd, Standing } from './event.ts';
 import { type Child, cutOff, type Family, isAtWork, reaching, type Told } from './state.ts';
-import { toldByChild, toldOfQuestions } from './words.ts';
+import { toldByChild, toldOfGone, toldOfNotices, toldOfQuestions } from './words.ts';
 
 // ── of a parent ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -146,6 +147,7 @@ export function withDue(after: State, before: State, e: Event | ForeignEvent): S
 
 function resultOf(before: State, e: Event | ForeignEvent): ChildResult | null {
   const { turn } = before;
+  const { parent } = before.family;
   const of = (end: ResultEnd, text: string, claims: ChildResult['claims'] = []): ChildResult => ({
     ...{ seq: e.seq, turn: turn?.number ?? before.turns, end, text, claims },
     ...{ answers: turn?.answers ?? [], partial: cutOff(before).map(({ title }) => title) },
@@ -158,7 +160,10 @@ function resultOf(before: State, e: Event | ForeignEvent): ChildResult | null {
     case 'turn.interrupted':
       return turn?.number === e.turn ? of('interrupted', `${e.by} interrupted it.`) : null;
     case 'session.stopped':
-      return of('stopped', 'It was stopped.');
+      return {
+        ...of('stopped', 'It was stopped.'),
+        ...(before.lifetime.stoppedBy === parent?.session ? { ordered: true as const } : {}),
+      };
     case 'session.quarantined':
       return of('quarantined', e.reason);
     case 'budget.exhausted':
@@ -208,7 +213,7 @@ function took(s: State, { child: id, result, standing }: Told, at: number): Stat
   const isBack = child.standing?.status === 'stopped' && now?.status !== 'stopped';
   const relayed = isBack ? 'open' : child.relayed;
   if (!isNewResult(child, result))
-    return withQuestions(changed(s, id, { standing: now, relayed }), child, now, at);
+    return withNews(changed(s, id, { standing: now, relayed }), child, now, at);
   const isOf = ({ message }: { message: MessageId }): boolean =>
     FOR_ALL.has(result.end) || result.answers.includes(message);
   const answered = child.asked.filter(isOf);
@@ -226,12 +231,17 @@ function took(s: State, { child: id, result, standing }: Told, at: number): Stat
   // Stopped by its parent, and nobody waits: that is no news.
   const isOwnDoing = result.end === 'stopped' && (child.relayed === 'stopped' || isBeingStopped(s, child));
   const after = isHeard || isOwnDoing ? told : heard(told, `${id}:${result.seq}`, text, at);
-  return withQuestions(after, child, now, at);
+  return withNews(after, child, now, at);
 }
 
-/** A question of a child that no call waits for comes like a message; else the present shows it. */
-function withQuestions(s: State, before: Child, now: Standing | null, at: number): State {
+/** How it stands of a child that no call waits for; else the present alone shows it. */
+function withNews(s: State, before: Child, now: Standing | null, at: number): State {
   if (before.asked.some(({ call }) => call !== null && isOpenCall(s, call))) return s;
+  return withNotices(withQuestions(s, before, now, at), before, now, at);
+}
+
+/** A question comes like a message. */
+function withQuestions(s: State, before: Child, now: Standing | null, at: number): State {
   const known = new Set(before.standing?.questions.map(keyOf));
   const news = (now?.questions ?? []).filter((question) => !known.has(keyOf(question)));
   if (news.length === 0) return s;
@@ -242,6 +252,26 @@ function withQuestions(s: State, before: Child, now: Standing | null, at: number
     at,
   );
 }
+
+/** A notice as well, to a conversation. Another parent need do nothing about it: it reads of it in its next turn. */
+function withNotices(s: State, before: Child, now: Standing | null, at: number): State {
+  const newIn = (known: readonly ChildNotice[] = [], all: readonly ChildNotice[] = []) => {
+    const keys = new Set(known.map(keyOfNotice));
+    return all.filter((one) => !keys.has(keyOfNotice(one)));
+  };
+  const notices = newIn(before.standing?.notices, now?.notices);
+  const gone = newIn(before.standing?.gone, now?.gone);
+  const child = { ...before, noun: nounOf(s) };
+  const told = [
+    ...(notices.length === 0 ? [] : [toldOfNotices(child, notices)]),
+    ...(gone.length === 0 ? [] : [toldOfGone(child, gone)]),
+  ].join('\n');
+  if (told === '') return s;
+  const keys = [...notices.map(keyOfNotice), ...gone.map((one) => `gone:${keyOfNotice(one)}`)];
+  return isConversation(s) ? heard(s, `${before.id}:${keys.join()}`, told, at) : note(s, told, at);
+}
+
+const keyOfNotice = (one: ChildNotice): string => `${one.session}.${noticeKey(one)}`;
 
 /** It begins a turn, but of a session that was stopped: that one reads it when it is opened again. */
 function heard(s: State, of: string, text: string, at: number): State {

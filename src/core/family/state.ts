@@ -8,8 +8,10 @@
 import { type Amounts, type Budget, NOTHING_SPENT, plus, type Spent, WHATS } from '../budget/budget.ts';
 import { writes } from '../capability.ts';
 import type { CallId, EffectId, MessageId, SessionId } from '../ids.ts';
+import { announced, goneAfterNotice, noticeKey, standingNotices } from '../notice.ts';
 import { type Effect, openDecisions, type State, unknownEffects } from '../state.ts';
 import type {
+  ChildNotice,
   ChildQuestion,
   ChildResult,
   ChildUnknown,
@@ -98,22 +100,44 @@ export function standing(s: State, session: SessionId): Standing {
       }),
       ...below.flatMap((of) => of.unknown),
     ],
+    ...noticed(s, session, below),
     spent: spentInTree(s),
   };
 }
 
+/** What is to be given up, and what is gone, where anything is. */
+function noticed(
+  s: State,
+  session: SessionId,
+  below: readonly Standing[],
+): Pick<Standing, 'notices' | 'gone'> {
+  const own = standingNotices(s).map((one): ChildNotice => ({ session, ...announced(one) }));
+  const past = goneAfterNotice(s).map((one): ChildNotice => ({ session, ...announced(one) }));
+  const notices = [...own, ...below.flatMap((of) => of.notices ?? [])];
+  const gone = [...past, ...below.flatMap((of) => of.gone ?? [])];
+  return { ...(notices.length === 0 ? {} : { notices }), ...(gone.length === 0 ? {} : { gone }) };
+}
+
 /** What of it a parent is told anew when it changes: all but what changes with each step. */
 export function standingKey(s: State): string {
-  const own = [...openDecisions(s).map(({ id }) => id), ...unknownWrites(s).map(({ id }) => id)];
+  const own = [
+    ...openDecisions(s).map(({ id }) => id),
+    ...unknownWrites(s).map(({ id }) => id),
+    ...standingNotices(s).map(noticeKey),
+    ...goneAfterNotice(s).map((one) => `gone:${noticeKey(one)}`),
+  ];
   const below = s.family.children.flatMap(({ standing: of, effect }) =>
-    of === null
-      ? []
-      : [...of.questions, ...of.unknown].map(
-          (one) => `${effect}/${one.session}/${'decision' in one ? one.decision : one.effect}`,
-        ),
+    of === null ? [] : keysOf(of).map((key) => `${effect}/${key}`),
   );
   return [statusOf(s), ...own, ...below].join(' ');
 }
+
+const keysOf = ({ questions, unknown, notices = [], gone = [] }: Standing): readonly string[] => [
+  ...questions.map(({ session, decision }) => `${session}/${decision}`),
+  ...unknown.map(({ session, effect }) => `${session}/${effect}`),
+  ...notices.map((one) => `${one.session}/${noticeKey(one)}`),
+  ...gone.map((one) => `${one.session}/gone:${noticeKey(one)}`),
+];
 
 function statusOf({ lifetime }: State): Standing['status'] {
   const { status } = lifetime;

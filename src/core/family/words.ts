@@ -6,7 +6,7 @@
 import { clip, oneLine } from '../../lib/text.ts';
 import type { Claim } from '../claims.ts';
 import type { SessionId } from '../ids.ts';
-import type { ChildQuestion, ChildResult, ResultEnd } from './event.ts';
+import type { ChildNotice, ChildQuestion, ChildResult, ResultEnd } from './event.ts';
 
 interface Named {
   readonly noun: 'Child' | 'Task';
@@ -42,6 +42,30 @@ export function toldOfQuestions(child: Named, questions: readonly ChildQuestion[
       `decision ${decision} of ${session}:\n${quoted(oneLine(question, 1_000))}`,
   );
   return `${named(child)} waits for a person:\n${asked.join('\n')}`;
+}
+
+/** What of it is to be given up, and how it is kept: an order does that. */
+export function toldOfNotices(child: Named, notices: readonly ChildNotice[]): string {
+  const tool = child.noun === 'Task' ? 'tell_task' : 'continue_child';
+  const said = notices.map(({ session, until, what }) => {
+    const isOwn = session === child.id;
+    const keeps = isOwn
+      ? `whatever it is told before, with ${tool}`
+      : `only what is said to ${session} itself`;
+    return [
+      `at ${new Date(until).toISOString()}${isOwn ? '' : ` of ${session} below it`}, by its owner's policy:`,
+      quoted(what),
+      `It is kept by ${keeps}.`,
+    ].join('\n');
+  });
+  return `${named(child)} rests, and something that it holds is to be given up\n${said.join('\n')}`;
+}
+
+export function toldOfGone(child: Named, gone: readonly ChildNotice[]): string {
+  const said = gone.map(
+    ({ session, what }) => `${session === child.id ? '' : `of ${session} below it:\n`}${quoted(what)}`,
+  );
+  return `${named(child)} has lost what was to be given up; it knows of that when it goes on:\n${said.join('\n')}`;
 }
 
 export const named = ({ noun, id, title: of }: Named): string => `${noun} ${id} (${title(of)})`;

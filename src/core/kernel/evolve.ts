@@ -10,6 +10,7 @@
 import type { EventOf, Stamp } from '../event.ts';
 import { objectsLost } from '../loss.ts';
 import type { State } from '../state.ts';
+import type { KernelLost } from './event.ts';
 import { type Kernel, NO_KERNEL } from './state.ts';
 
 export function noted(s: State, e: EventOf<'kernel.noted'>): State {
@@ -22,6 +23,7 @@ export function noted(s: State, e: EventOf<'kernel.noted'>): State {
     attended: epoch,
     ...(lost.length > 0 ? { lost, lostAt: e.at } : { lost: s.kernel.lost, lostAt: s.kernel.lostAt }),
     notice: stillAbout(s.kernel.notice, new Set([...gone, ...lost.map(({ name }) => name)])),
+    gone: goneOf(s, lost),
   };
   const next = { ...s, kernel };
   return lost.length > 0 ? objectsLost(next, e) : next;
@@ -31,6 +33,16 @@ export function noted(s: State, e: EventOf<'kernel.noted'>): State {
 function stillAbout(notice: Kernel['notice'], gone: ReadonlySet<string>): Kernel['notice'] {
   const unsaved = notice?.unsaved.filter(({ name }) => !gone.has(name)) ?? [];
   return notice === null || unsaved.length === 0 ? null : { ...notice, unsaved };
+}
+
+/** What was named before it was lost: in that very rest, or when its time was over already. */
+function goneOf({ kernel: { notice, gone }, activeAt }: State, lost: readonly KernelLost[]): Kernel['gone'] {
+  if (notice === null || !(notice.isOver || notice.since === activeAt)) return gone;
+  const names = new Set(notice.unsaved.map(({ name }) => name));
+  const went = lost.filter(({ name }) => names.has(name));
+  if (went.length === 0) return gone;
+  const before = gone?.since === notice.since ? gone.unsaved : [];
+  return { since: notice.since, until: notice.until, unsaved: [...before, ...went] };
 }
 
 export function noticed(s: State, { since, until, unsaved }: EventOf<'kernel.noticed'>): State {

@@ -21,6 +21,8 @@ export interface Kernel {
         readonly isOver: boolean;
       })
     | null;
+  /** What is gone of that which a notice had named: of the last one of which anything is. */
+  readonly gone: Pick<KernelNoticed, 'since' | 'until' | 'unsaved'> | null;
 }
 
 export const NO_KERNEL: Kernel = {
@@ -31,4 +33,5 @@ export const NO_KERNEL: Kernel = {
   lost: [],
   lostAt: 0,
   notice: null,
+  gone: null,
 };

@@ -3,57 +3,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Event } from '../../core/event.ts';
 import type { ModelRequest } from '../../core/message.ts';
-import type { KernelObjects, LiveName, LostName, Processes } from '../../sandbox/process/port.ts';
-import { calls, type Harness, harness, say, tool } from '../../testing/harness.ts';
+import { KERNEL_CODE as CODE, FakeKernels, UNSAVED_WHY as WHY } from '../../testing/fake-kernels.ts';
+import { calls, type Harness, harness, say } from '../../testing/harness.ts';
 
 const HOUR = 3_600_000;
 const PARK = 10 * 60_000;
-const CODE = 'rows = [1]; gen = (i for i in rows)';
-const WHY = "TypeError: cannot pickle 'generator' object";
-
-/** One kernel, as a supervisor would have it: `gen` does not pickle. It outlives workers. */
-class FakeProcesses {
-  /** Null when no kernel is in memory. */
-  memory: LiveName[] | null = null;
-  kept: LiveName[] = [];
-  untold: LostName[] = [];
-  generation = 0;
-  readonly asked: string[] = [];
-
-  run(effect: string): void {
-    if (this.memory === null) this.generation++;
-    const name = (of: string, type: string): LiveName => ({ name: of, type, size: null, cell: effect });
-    this.memory = [name('rows', 'list'), name('gen', 'generator')];
-  }
-
-  async park(_: string, epoch: number, mayLose: boolean) {
-    this.asked.push(`park ${epoch}${mayLose ? ' may lose' : ''}`);
-    if (this.memory === null) return { status: 'parked', kept: [] } as const;
-    const unsaved = this.memory
-      .filter(({ name }) => name === 'gen')
-      .map((one): LostName => ({ ...one, why: WHY, code: CODE }));
-    if (unsaved.length > 0 && !mayLose) return { status: 'kept', unsaved } as const;
-    this.kept = this.memory.filter(({ name }) => name !== 'gen');
-    this.untold.push(...unsaved);
-    this.memory = null;
-    return { status: 'parked', kept: this.kept.map(({ name }) => name) } as const;
-  }
-
-  async objects(): Promise<KernelObjects> {
-    const lost = this.untold.splice(0);
-    return { generation: this.generation, live: this.memory ?? this.kept, lost };
-  }
-
-  async running() {
-    return [];
-  }
-  hold(): void {}
-  async end(): Promise<void> {
-    this.memory = null;
-  }
-  async close(): Promise<void> {}
-}
-
 const running: Harness[] = [];
 
 afterEach(async () => {
@@ -64,19 +18,10 @@ afterEach(async () => {
 });
 
 function given(kernelNoticeMs: number) {
-  const fake = new FakeProcesses();
-  const python = tool(
-    'python',
-    { kind: 'queryable', lateMs: 0 },
-    async (_, { reference }) => {
-      fake.run(reference.slice(reference.lastIndexOf('.') + 1));
-      return { status: 'done', result: {} };
-    },
-    { keepsObjects: true, changesFiles: true },
-  );
+  const fake = new FakeKernels();
   const h = harness({
-    processes: fake as unknown as Processes,
-    tools: [python],
+    processes: fake.processes,
+    tools: [fake.tool],
     limits: { kernelNoticeMs },
     model: ({ messages }: ModelRequest) =>
       messages.some(({ role }) => role === 'tool') ? say('done') : calls(['python', { code: CODE }]),
@@ -97,7 +42,7 @@ describe('a kernel with objects that cannot be kept', () => {
     const id = await h.start('load');
     await h.rest(id);
     await h.pass(11 * HOUR);
-    expect(fake.memory).not.toBeNull();
+    expect(fake.of(id).memory).not.toBeNull();
     expect(fake.asked).toEqual([expect.stringMatching(/^park \d+$/)]);
     expect(await of(h, id, 'kernel.noticed')).toEqual([]);
     expect(await h.done(h.api.inbox())).toMatchObject({ items: [] });
@@ -112,7 +57,7 @@ describe('a kernel with objects that cannot be kept', () => {
     expect(more).toEqual([]);
     expect(notice).toMatchObject({ unsaved: [{ name: 'gen', type: 'generator', effect: 'e1', why: WHY }] });
     expect(notice?.until).toBe((notice?.at ?? 0) + 2 * HOUR);
-    expect(fake.memory).not.toBeNull();
+    expect(fake.of(id).memory).not.toBeNull();
 
     expect(await h.done(h.api.inspect(id))).toMatchObject({
       residency: 'parked',
@@ -131,9 +76,9 @@ describe('a kernel with objects that cannot be kept', () => {
     expect(items[0]?.question).toMatch(/^Python objects of this session are given up at .*: gen\./);
 
     await h.pass((notice?.until ?? 0) - h.clock.now() - 1);
-    expect(fake.memory).not.toBeNull();
+    expect(fake.of(id).memory).not.toBeNull();
     await h.pass(10_000);
-    expect(fake.memory).toBeNull();
+    expect(fake.of(id).memory).toBeNull();
     expect(await lostIn(h, id)).toMatchObject([
       { name: 'gen', effect: 'e1', why: `given up by the owner's policy, after notice: ${WHY}` },
     ]);
@@ -165,12 +110,12 @@ describe('a kernel with objects that cannot be kept', () => {
     const spokeAt = h.clock.now();
     expect((await h.done(h.api.inspect(id))).kernel?.notice).toBeNull();
     await h.pass(PARK + HOUR - 60_000);
-    expect(fake.memory).not.toBeNull();
+    expect(fake.of(id).memory).not.toBeNull();
     const notices = await of(h, id, 'kernel.noticed');
     expect(notices).toHaveLength(2);
     expect(notices[1]?.since).toBeGreaterThanOrEqual(spokeAt - 1_000);
     await h.pass(3 * 60_000);
-    expect(fake.memory).toBeNull();
+    expect(fake.of(id).memory).toBeNull();
     expect(await of(h, id, 'kernel.released')).toHaveLength(1);
   });
 
@@ -191,7 +136,7 @@ describe('a kernel with objects that cannot be kept', () => {
     };
     await h.pass(HOUR + PARK / 2);
     expect(sent).not.toBeNull();
-    expect(fake.memory).not.toBeNull();
+    expect(fake.of(id).memory).not.toBeNull();
     expect(await of(h, id, 'kernel.released')).toEqual([]);
   });
 
@@ -201,7 +146,7 @@ describe('a kernel with objects that cannot be kept', () => {
     await h.rest(id);
     await h.pass(PARK + 1_000);
     await h.done(h.api.stop(id));
-    expect(fake.memory).toBeNull();
+    expect(fake.of(id).memory).toBeNull();
     await h.pass(3 * HOUR);
     expect((await h.done(h.api.inspect(id))).kernel?.notice).toBeNull();
     expect(await of(h, id, 'kernel.released')).toEqual([]);
@@ -231,9 +176,10 @@ describe('a kernel with objects that cannot be kept', () => {
     const { commit } = h.store;
     h.faulty.commit = (batch) =>
       crossing(`commit ${batch.events.map(({ kind }) => kind).join(' ')}`, () => commit.call(h.store, batch));
-    const [park, objects] = [fake.park.bind(fake), fake.objects.bind(fake)];
-    fake.park = (session, epoch, mayLose) => crossing('park', () => park(session, epoch, mayLose)) as never;
-    fake.objects = () => crossing('objects', objects);
+    const { processes } = fake;
+    const { park, objects } = processes;
+    processes.park = (...asked) => crossing('park', () => park(...asked));
+    processes.objects = (...asked) => crossing('objects', () => objects(...asked));
     for (let minutes = 0; minutes < 2 * 60; minutes++) {
       await h.pass(60_000);
       if (isDead && at) {
@@ -263,7 +209,7 @@ describe('a kernel with objects that cannot be kept', () => {
         ).toEqual(['gen']);
         expect(lost[0]?.at, where).toBeGreaterThanOrEqual(notices[0]?.until ?? 0);
         expect(lost[0]?.why, where).toContain(WHY);
-        expect(fake.memory, where).toBeNull();
+        expect(fake.of(id).memory, where).toBeNull();
       }
     }
   });

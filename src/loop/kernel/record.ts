@@ -1,7 +1,7 @@
 /** Recording what lives in the kernel: with a settlement, when a holder has looked, and before and after it is given up. Pure. */
 
 import type { EventBody } from '../../core/event.ts';
-import type { KernelNoted, KernelObject } from '../../core/kernel/event.ts';
+import type { KernelNoted, KernelNoticed, KernelObject } from '../../core/kernel/event.ts';
 import { standingNotice } from '../../core/kernel/evolve.ts';
 import type { State } from '../../core/state.ts';
 import type { KernelObjects, Parked } from '../../sandbox/process/port.ts';
@@ -53,13 +53,32 @@ export function kernelNoted(
 }
 
 /** That it stays in memory, and for how long: where its owner's policy says so, and once for each rest. */
-export function kernelNoticed(parked: Parked | null, s: State, now: number): readonly EventBody[] {
+export function kernelNoticed(
+  parked: Parked | null,
+  s: State,
+  epoch: number,
+  now: number,
+): readonly EventBody[] {
   const { kernelNoticeMs } = s.contract.limits;
   const unsaved = (parked?.status === 'kept' && kernelNoticeMs > 0 ? parked.unsaved : []).map(
     ({ name, type, size, cell, why }) => ({ name, type, size, effect: cell as KernelObject['effect'], why }),
   );
   if (standingNotice(s) !== null || (unsaved.length === 0 && s.kernel.notice === null)) return [];
-  return [{ kind: 'kernel.noticed', since: s.activeAt, until: now + kernelNoticeMs, unsaved }];
+  return [
+    ...unheardOf(unsaved, s, epoch),
+    { kind: 'kernel.noticed', since: s.activeAt, until: now + kernelNoticeMs, unsaved },
+  ];
+}
+
+/**
+ * Names that the log does not know: the answer of the call that bound them came late, and nobody has looked since. What
+ * nobody knew of could not be told as lost either.
+ */
+function unheardOf(unsaved: KernelNoticed['unsaved'], s: State, epoch: number): readonly KernelNoted[] {
+  const known = new Set(s.kernel.live.map(({ name }) => name));
+  const set = unsaved.filter(({ name }) => !known.has(name)).map(({ why: _, ...object }) => object);
+  if (set.length === 0) return [];
+  return [{ kind: 'kernel.noted', epoch, process: s.kernel.process, set, gone: [], lost: [] }];
 }
 
 /** What is gone that was still there just before was given up. Nothing is left to give up then. */

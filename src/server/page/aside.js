@@ -54,11 +54,12 @@ function overview(seen) {
 /** Of a session without any there is nothing to say. */
 function children({ children: all }) {
   if (all.length === 0) return [];
-  const rows = all.map(({ id, title, phase, since, last, questions, unknown }) => {
+  const rows = all.map(({ id, title, phase, since, last, questions, unknown, notices }) => {
     const open = [
       last ? `turn ${last.turn}: ${last.end}` : null,
       questions.length > 0 ? `${questions.length} open` : null,
       unknown.length > 0 ? `${unknown.length} unknown` : null,
+      notices.length > 0 ? `gives up: ${notices.map(({ what }) => what).join('; ')}` : null,
       ago(since),
     ].filter((part) => part !== null);
     return el(

@@ -18,4 +18,11 @@ export const keyOf = ({ session, decision }) => `${session} ${decision}`;
 
 export const linkTo = (session, title) => el('a', { href: `#/${session}`, title: session }, title ?? session);
 
-export const partialWords = (titles) => `partial: cut off before an answer: ${titles.join(', ')}`;
+/** Of a turn in which children were cut off. */
+export const partialOf = ({ partial = [] }) =>
+  partial.length === 0
+    ? ''
+    : el('footer', { class: 'partial' }, `partial: cut off before an answer: ${partial.join(', ')}`);
+
+export const givesUp = ({ until, what }) =>
+  ` gives up at ${new Date(until).toLocaleString()}, unless something is said to it: ${what}`;

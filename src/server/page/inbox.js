@@ -1,6 +1,7 @@
 // The inbox: everything that awaits a person, over all sessions, each with what is known and what each answer brings.
 
 import { call, path, wordsOf } from './api.js';
+import { linkTo } from './children.js';
 import { ago, el } from './dom.js';
 
 /** Shows what awaits a person, as often as that changes; `changed` is called when something was answered here. */
@@ -41,8 +42,8 @@ function answered({ session, id, digest }, answer, text) {
 }
 
 function card(item, answer) {
-  const { session, title, id, about, question, why, evidence, since, expiresAt, answers, choices, action } =
-    item;
+  const { session, title, parent, id, about, question, why, evidence, since, expiresAt } = item;
+  const { answers, choices, action } = item;
   const words = el('input', {
     type: 'text',
     placeholder: about === 'question' ? 'your answer' : 'in your words (may be left empty)',
@@ -71,6 +72,7 @@ function card(item, answer) {
       {},
       el('a', { href: `#/${session}` }, title),
       el('span', { class: 'how' }, ` ${about} · ${ago(since)}${until}`),
+      parent && el('span', { class: 'how' }, ' · child of ', linkTo(parent.id, parent.title)),
     ),
     ...(action === null ? [el('p', { class: 'said' }, question)] : exactly(item.effect, action)),
     why === '' ? null : el('p', { class: 'how' }, `Why: ${why}`),

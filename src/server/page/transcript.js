@@ -1,7 +1,7 @@
 // Events become the transcript: messages, progress, cells with code and output, effects, questions, responses.
 // An event adds something at the end, or changes what an earlier one added; nothing is drawn anew.
 
-import { endWords, keyOf, linkTo, partialWords } from './children.js';
+import { endWords, givesUp, keyOf, linkTo, partialOf } from './children.js';
 import { el, headline, shortTarget, statusBadge } from './dom.js';
 import { questionCard } from './question.js';
 import { shownPlots, shownResult } from './result.js';
@@ -19,9 +19,10 @@ export function transcript(decide, readFile) {
   const cells = new Map();
   const effects = new Map();
   const questions = new Map();
-  /** Of children: their titles, and whose report each open question came with. */
+  /** Of children: their titles, whose report each open question came with, and of what notice was given. */
   const titles = new Map();
   const asks = new Map();
+  const noticed = new Map();
   let whisper = null;
   /** Plots whose files stand in the commit behind the settlement, if they changed with it. */
   let plotsDue = null;
@@ -218,9 +219,8 @@ export function transcript(decide, readFile) {
   function surfaced(e) {
     hush();
     const cut = e.complete ? '' : el('footer', {}, 'cut off at the output limit');
-    const partial = e.partial?.length > 0 ? el('footer', { class: 'partial' }, partialWords(e.partial)) : '';
     const text = el('p', { class: 'said' }, e.text);
-    add(el('article', { class: 'response' }, text, cut, partial, claimed(e.claims)));
+    add(el('article', { class: 'response' }, text, cut, partialOf(e), claimed(e.claims)));
   }
 
   function spawned({ child, title }) {
@@ -231,10 +231,12 @@ export function transcript(decide, readFile) {
   /** What it asks is answered in its own session, with the same buttons. */
   function reported({ child, result, standing, seq }) {
     if (result) {
-      const line = note('Child ', result.end === 'surfaced' ? '' : 'warn');
+      const line = note('Child ', result.end === 'surfaced' || result.ordered ? '' : 'warn');
       line.append(linkTo(child, titles.get(child)), ` ${endWords(result)}`);
-      add(el('blockquote', { class: 'of-child' }, result.text));
+      if (!result.ordered) add(el('blockquote', { class: 'of-child' }, result.text));
     }
+    for (const [one, words] of newNotices(child, standing))
+      note('Child ', 'warn').append(linkTo(one.session, titles.get(one.session)), words);
     const open = new Set(standing.questions.map(keyOf));
     for (const asked of standing.questions) {
       const key = keyOf(asked);
@@ -246,6 +248,17 @@ export function transcript(decide, readFile) {
       asks.set(key, child);
     }
     for (const [key, of] of asks) if (of === child && !open.has(key)) closed(key, 'needs no answer any more');
+  }
+
+  /** What a child is to lose, and what is gone after all, that was not told before. */
+  function newNotices(child, { notices = [], gone = [] }) {
+    const all = [
+      ...notices.map((one) => [`${one.session} ${one.about} ${one.since}`, one, givesUp(one)]),
+      ...gone.map((one) => [`gone ${one.session} ${one.about} ${one.since}`, one, ` has lost ${one.what}`]),
+    ];
+    const before = noticed.get(child) ?? new Set();
+    noticed.set(child, new Set(all.map(([key]) => key)));
+    return all.filter(([key]) => !before.has(key)).map(([, one, words]) => [one, words]);
   }
 
   /** What stands outside by the ledger, whatever the words above say. */
@@ -304,7 +317,8 @@ export function transcript(decide, readFile) {
     'response.surfaced': surfaced,
     'turn.failed': (e) => {
       hush();
-      note(`Turn ${e.turn} failed: ${e.reason}`, 'bad').append(claimed(e.claims));
+      const line = note(`Turn ${e.turn} failed: ${e.reason}`, 'bad');
+      line.append(partialOf(e), claimed(e.claims));
     },
     'turn.interrupted': (e) => {
       hush();

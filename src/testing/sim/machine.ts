@@ -14,6 +14,7 @@ import { registry } from '../../loop/tools/registry.ts';
 import type { Model, ModelReply, Prices } from '../../models/port.ts';
 import { type Outlast, outlast } from '../../runtime/runtime.ts';
 import type { Sandbox } from '../../sandbox/port.ts';
+import type { Processes } from '../../sandbox/process/port.ts';
 import type { Store } from '../../store/port.ts';
 import type { Tool } from '../../tools/port.ts';
 import type { Workspaces } from '../../workspace/port.ts';
@@ -44,6 +45,8 @@ export interface MachineOptions {
   readonly sandbox: Sandbox;
   /** They outlive the machine, like a disk. */
   readonly workspaces: Workspaces;
+  /** They outlive it as well. */
+  readonly processes?: Processes | undefined;
   readonly reply: (request: ModelRequest) => ModelReply;
   readonly prices: Prices;
   /** The provider takes its money, whoever still listens. */
@@ -73,6 +76,7 @@ export function machine(life: Life, options: MachineOptions): Outlast {
     policy,
     sandbox,
     workspaces,
+    processes,
     reply,
     mutation,
     prices,
@@ -97,6 +101,7 @@ export function machine(life: Life, options: MachineOptions): Outlast {
     model: life.port('model', mutation.model?.(scripted) ?? scripted),
     prices: mutation.prices?.(prices) ?? prices,
     workspaces: life.port('workspaces', mutation.workspaces?.(workspaces) ?? workspaces),
+    ...(processes ? { processes: life.port('processes', processes) } : {}),
     sandbox: heapPorts(life, mutation.sandbox?.(sandbox) ?? sandbox, { real: true }),
     tools: registry(tools),
     conversation: conversationOffer({ limits, around: (tool) => life.port(tool.spec.name, tool) }),

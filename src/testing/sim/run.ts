@@ -198,7 +198,10 @@ class Simulation {
     const { mutation = {}, sandbox } = this.options;
     const bell = localBell();
     if (current === this.lives[0]) this.bell = bell;
-    const tools = [...outside.tools(), ...(scenario.tools ?? [])].map((tool) => {
+    const { workspaces, kernels } = outside;
+    const kernel = scenario.hasKernels ? kernels : null;
+    const offered = [...outside.tools(), ...(kernel ? [kernel.tool] : []), ...(scenario.tools ?? [])];
+    const tools = offered.map((tool) => {
       const port = current.port(tool.spec.name, mutation.tool?.(tool) ?? tool);
       return heeded(current, port, () => clock.monotonic(), watch.heard);
     });
@@ -207,7 +210,7 @@ class Simulation {
     };
     return machine(current, {
       ...{ holder, bell, tools, mutation, report, store, clock, entropy, sandbox: sandbox() },
-      workspaces: outside.workspaces,
+      ...{ workspaces, processes: kernel?.processes },
       reply: forkable(scenario.reply),
       policy: scenario.policy ?? ALLOW_ALL,
       sweepMs: scenario.sweepMs,

@@ -63,6 +63,8 @@ export interface Scenario {
   readonly rots?: true;
   /** It gives work to children: they are followed as well, and their questions answered. */
   readonly hasChildren?: true;
+  /** There is Python, whose kernels live beside the machine. */
+  readonly hasKernels?: true;
   /** It is a conversation, and its children are its tasks. */
   readonly isTalk?: true;
   /** What the owner may use, from the beginning. */

@@ -8,6 +8,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Json } from '../../lib/json.ts';
 import type { Answer, Tool } from '../../tools/port.ts';
 import { type MemoryWorkspaces, memoryWorkspaces } from '../../workspace/memory.ts';
+import { FakeKernels } from '../fake-kernels.ts';
 
 export interface Entry {
   readonly service: string;
@@ -31,6 +32,8 @@ export interface World {
   readonly rotten: Set<string>;
   /** The folders of sessions: like the books, they outlive every crash. */
   readonly workspaces: MemoryWorkspaces;
+  /** Kernels of sessions, which outlive every crash as well. */
+  readonly kernels: FakeKernels;
   /** What a provider has charged, in micro-dollars; it charges whether or not its answer is heard. */
   charged: number;
   tools(): readonly Tool[];
@@ -76,6 +79,7 @@ export function world(clock: Clock): World {
     slow: new Map(),
     rotten: new Set(),
     workspaces: memoryWorkspaces(),
+    kernels: new FakeKernels(),
     charged: 0,
     tools: () => Object.entries(SERVICES).map(([name, capability]) => serviceTool(name, capability)),
   };

@@ -4,6 +4,8 @@ import type { Patch } from '../patches.ts';
 
 const TALK = 'a conversation, two tasks beside it, and one more instruction for one of them';
 
+const KERNEL = 'a task of a conversation with a kernel that is to be given up';
+
 export const TALK_PATCHES: readonly Patch[] = [
   {
     // It has what was told before the worker died, and takes it for new.
@@ -40,5 +42,27 @@ export const TALK_PATCHES: readonly Patch[] = [
         replace: 'return lookedAt === null;',
       },
     ],
+  },
+  {
+    name: 'unheard: what a task is to lose is not told above',
+    first: { scenario: KERNEL, mode: 'crash' },
+    edits: [{ file: 'core/family.js', find: '...standingNotices(s).map(noticeKey),', replace: '' }],
+  },
+  {
+    // Its conversation has said that it is to stay.
+    name: 'deaf: a notice stands although somebody has spoken since',
+    first: { scenario: KERNEL, mode: 'crash' },
+    edits: [
+      {
+        file: 'core/kernel/evolve.js',
+        find: 'notice?.since === activeAt ? notice : null',
+        replace: 'notice',
+      },
+    ],
+  },
+  {
+    name: 'lost in silence: what came to be with a late answer is given up by no name',
+    first: { scenario: KERNEL, mode: 'outage' },
+    edits: [{ file: 'loop/record-kernel.js', find: '...unheardOf(unsaved, s, epoch),', replace: '' }],
   },
 ];
