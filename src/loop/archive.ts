@@ -4,10 +4,11 @@
  *
  * V1  Nothing is lost. An older state of the heap, of a fork at an older event, is built again from the journal.
  * V2  What goes, goes in the commit that says so, and only while the heap is still the one that was looked at.
+ * V3  A cell that waits may yet be taken back: the images from before it stay, until an archive after its end.
  */
 
 import type { BlobRef, SessionId } from '../core/ids.ts';
-import { headImage, type State } from '../core/state.ts';
+import { headImage, type ImageChain, type State } from '../core/state.ts';
 import type { Based, Heaps } from './heaps.ts';
 import type { Ports } from './ports.ts';
 import { readEvents } from './read.ts';
@@ -27,7 +28,7 @@ export async function archive(
 ): Promise<Archived> {
   const { chain } = s.heap;
   const based = chain && chain.deltas.length > 0 ? await heaps.fold(session, s) : null;
-  const needed = based ? [based.image] : chain ? [chain.base, ...chain.deltas] : [];
+  const needed = [...(based ? [based.image] : imagesOf(chain)), ...imagesOf(s.heap.cell?.before.chain)];
   const kept = new Set(needed.map(({ blob }) => blob));
   const images = (await readEvents(ports.store, session, s.head)).flatMap((event) => {
     const isImage =
@@ -42,3 +43,5 @@ export async function archive(
     bytes: [...going.values()].reduce((sum, bytes) => sum + bytes, 0),
   };
 }
+
+const imagesOf = (chain: ImageChain | null | undefined) => (chain ? [chain.base, ...chain.deltas] : []);
