@@ -26,6 +26,7 @@ const { values: options, positionals } = parseArgs({
     only: { type: 'string' },
     // Of `parked`.
     count: { type: 'string' },
+    dir: { type: 'string' },
     // Of `retention`.
     tokens: { type: 'string' },
     half: { type: 'string' },
@@ -70,15 +71,15 @@ if (options.json) console.log(JSON.stringify(figures));
 process.exitCode = isWhole ? 0 : 1;
 
 async function take(file) {
-  const { quick, half, locomo, beam } = options;
+  const { quick, half, locomo, beam, dir } = options;
   const seed = options.seed === undefined ? undefined : Number(options.seed);
   const tokens = options.tokens?.split(',').map(Number);
   const count = options.count === undefined ? undefined : Number(options.count);
   try {
-    return await file.measure({ quick, half, seed, tokens, locomo, beam, count });
+    return await file.measure({ quick, half, seed, tokens, locomo, beam, count, dir });
   } catch (error) {
     isWhole = false;
-    say(`  failed: ${error instanceof Error ? error.stack : error}`);
+    say(`  failed: ${error instanceof Error && !error.isEnded ? error.stack : error}`);
     return { figures: {}, details: { failed: String(error) } };
   }
 }

@@ -9,6 +9,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defineTool, ModelError } from '../../dist/index.js';
+import { people } from './said.mjs';
 
 export const LONG_MS = 1_500;
 export const BEAT_MS = 5;
@@ -25,9 +26,9 @@ export const model = {
   name: 'scripted/bench',
   scripted: true,
   async generate({ messages }, { signal }) {
-    const people = messages.filter(({ role, text }) => role === 'user' && !text.startsWith('[outlast]'));
-    if (people.length > 1) return DONE;
-    switch (people[0].text.split(' ')[0]) {
+    const said = people(messages);
+    if (said.length > 1) return DONE;
+    switch (said[0].split(' ')[0]) {
       case 'steady':
         await pause(BEAT_MS, signal);
         return call('beat');

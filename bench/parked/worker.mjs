@@ -2,11 +2,18 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createOutlast, sqliteStore } from '../../dist/index.js';
+import { lastWord } from '../kit/said.mjs';
 
 const dist = (path) => import(new URL(`../../dist/${path}`, import.meta.url).href);
 const [mode, dataDir, ...args] = process.argv.slice(2);
 const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
 const OWNER = 'local';
+/** As many commits as share a transaction: one flush to the disk for all of them. */
+const BATCH = 250;
+/** How often somebody who waits is told how far it is. */
+const TELL_MS = 2_000;
+/** A worker has come to rest by then, and has a warm thread. */
+const SETTLED_MS = 500;
 
 /** A table, a Map over it, a class instance and a closure: small, and of every kind. */
 const LOAD = `class Client { constructor(name) { this.name = name; this.calls = 0; } }
@@ -19,11 +26,9 @@ const model = {
   name: 'scripted/parked',
   scripted: true,
   async generate({ messages }) {
-    const isSaid = (message) => message.role === 'user' && !message.text.startsWith('[outlast]');
-    const last = messages.findLastIndex(isSaid);
-    if (messages.slice(last).some(({ role }) => role === 'tool'))
-      return { parts: [{ type: 'text', text: 'Done.' }], finish: 'stop', usage };
-    const [what, until] = messages[last].text.split(' ');
+    const { text, isDone } = lastWord(messages);
+    if (isDone) return { parts: [{ type: 'text', text: 'Done.' }], finish: 'stop', usage };
+    const [what, until] = text.split(' ');
     const call =
       what === 'sleep'
         ? { tool: 'sleep', input: { until } }
@@ -50,8 +55,8 @@ async function build() {
   return { template: session };
 }
 
-/** Forks of it, up to `to`: what `fork` commits, a hundred to a transaction. */
-async function fill(template, from, to) {
+/** Forks of it, up to `to`, from where an earlier run has come: what `fork` commits. Ctrl-C ends it between two batches. */
+async function fill(template, to) {
   const [{ decode, encode }, evolve, decide, { summarize }] = await Promise.all(
     ['core/upcast.js', 'core/evolve.js', 'core/decide.js', 'projections/summary.js'].map(dist),
   );
@@ -66,17 +71,40 @@ async function fill(template, from, to) {
   for (const { blob } of chain) blobs.push({ ref: blob, bytes: await store.blob(template, blob) });
   const all = [...rows, ...events.map(encode)];
   const begun = performance.now();
-  for (let at = Number(from); at < Number(to); at += 100) {
-    const ids = Array.from({ length: Math.min(100, Number(to) - at) }, (_, i) => idOf(at + i));
+  const from = await filled(store, Number(to));
+  let isOver = false;
+  process.on('SIGINT', () => {
+    isOver = true;
+  });
+  let at = from;
+  for (let told = begun; at < Number(to) && !isOver; ) {
+    const ids = Array.from({ length: Math.min(BATCH, Number(to) - at) }, (_, i) => idOf(at + i));
     const summary = { ...summarize(state, now), startedAt: now + at };
     const made = await Promise.all(
       ids.map((session) => store.commit({ session, head: 0, epoch: null, events: all, blobs, summary })),
     );
     if (made.some(({ status }) => status !== 'committed')) throw new Error('a fork was not committed');
+    at += ids.length;
+    if (performance.now() - told < TELL_MS && at < Number(to)) continue;
+    told = performance.now();
+    const perSecond = (at - from) / ((told - begun) / 1_000);
+    const left = Math.ceil((Number(to) - at) / perSecond);
+    process.stderr.write(`  ${at} of ${to} sessions, ${Math.round(perSecond)} a second, ${left} s left\n`);
   }
   const ms = Math.round(performance.now() - begun);
   await store.close();
-  return { ms };
+  return { ms, made: at - from, filled: at };
+}
+
+/** How many there are: they were made in order, a batch whole or not at all. */
+async function filled(store, most) {
+  let [there, missing] = [0, most];
+  while (there < missing) {
+    const middle = (there + missing) >> 1;
+    if (await store.row(idOf(middle))) there = middle + 1;
+    else missing = middle;
+  }
+  return there;
 }
 
 /** A worker on that store, once it has come to rest. */
@@ -93,26 +121,32 @@ async function idle() {
   return { startMs, mb, residency: row.residency };
 }
 
-/** From the call of `send` until the heap is back, one session after the other, none of them twice. */
-async function wake(count, rounds) {
+/**
+ * From the call of `send` until the heap is back, one session after the other, none of them twice; one that an earlier run
+ * has woken does not count. With a pause each finds a worker that rests; without, the one before it is hardly over.
+ */
+async function wake(count, rounds, pauseMs, offset) {
   const outlast = await open();
-  await sleep(500);
+  await sleep(SETTLED_MS);
   const wakes = [];
   const rungs = {};
-  const step = Math.max(1, Math.floor(Number(count) / Number(rounds)));
-  for (let n = 0; n < Number(count) && wakes.length < Number(rounds); n += step) {
+  const step = Math.max(1, Math.floor(Number(count) / Number(rounds) / 2));
+  for (let n = Number(offset); n < Number(count) && wakes.length < Number(rounds); n += step) {
     // A stride that shares nothing with the order in which they were made.
     const session = idOf((n * 7_919) % Number(count));
     const begun = performance.now();
     const { seq, woke } = await outlast.send(session, 'April');
-    for await (const event of outlast.follow(session, { after: seq })) {
-      if (event.kind !== 'heap.restored') continue;
-      wakes.push(performance.now() - begun);
-      const from = `${woke}, ${event.rung}`;
-      rungs[from] = (rungs[from] ?? 0) + 1;
-      break;
+    if (woke === 'parked') {
+      for await (const event of outlast.follow(session, { after: seq })) {
+        if (event.kind !== 'heap.restored') continue;
+        wakes.push(performance.now() - begun);
+        const from = `${woke}, ${event.rung}`;
+        rungs[from] = (rungs[from] ?? 0) + 1;
+        break;
+      }
     }
     await outlast.rest(session);
+    await sleep(Number(pauseMs));
   }
   await outlast.close();
   return { wakes, rungs };

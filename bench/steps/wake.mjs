@@ -13,6 +13,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { lastWord } from '../kit/said.mjs';
 
 const dist = (path) => import(new URL(`../../dist/${path}`, import.meta.url).href);
 const [mode = 'all', folder = '', session = ''] = process.argv
@@ -40,11 +41,9 @@ const model = {
   name: 'scripted/wake',
   scripted: true,
   async generate({ messages }) {
-    const isSaid = (message) => message.role === 'user' && !message.text.startsWith('[outlast]');
-    const last = messages.findLastIndex(isSaid);
-    if (messages.slice(last).some(({ role }) => role === 'tool'))
-      return { parts: [{ type: 'text', text: 'Done.' }], finish: 'stop', usage };
-    const input = { source: CELLS[messages[last].text] };
+    const { text, isDone } = lastWord(messages);
+    if (isDone) return { parts: [{ type: 'text', text: 'Done.' }], finish: 'stop', usage };
+    const input = { source: CELLS[text] };
     return { parts: [{ type: 'tool-call', tool: 'code', input }], finish: 'tool-calls', usage };
   },
 };

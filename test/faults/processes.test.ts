@@ -251,11 +251,11 @@ describe.skipIf(missing !== null)(`with a confinement${missing === null ? '' : `
   });
 
   /** Sandboxes of several sessions that nobody asks for anything any more, with an idle limit of so long. */
-  const abandoned = (idleMs: number) => {
+  const abandoned = (idleMs: number, more: Partial<Parameters<typeof processesIn>[2]> = {}) => {
     if (!detected.found) throw new Error('it is skipped');
-    const dataDir = mkdtempSync(join(tmpdir(), 'outlast-faults-'));
+    const dataDir = more.dataDir ?? mkdtempSync(join(tmpdir(), 'outlast-faults-'));
     folders.push(dataDir);
-    const options = { dataDir, idleMs, isHeld: async () => true, report: () => {} };
+    const options = { dataDir, idleMs, isHeld: async () => true, report: () => {}, ...more };
     const processes = processesIn(detected.spec, null, options);
     const open = (session: string) => {
       const workspace = join(dataDir, session);
@@ -298,6 +298,43 @@ describe.skipIf(missing !== null)(`with a confinement${missing === null ? '' : `
     // It looks ten times in that while; without its beginning anew, the first look would have been the last.
     expect(systemClock.now() - endedAt).toBeGreaterThan(idleMs / 2);
     await processes.close();
+  });
+
+  it('B037 a job in the background runs on while its session is parked and archived, and its worker is followed by another', async () => {
+    let epoch = 1;
+    const holdMs = 400;
+    const { dataDir, processes, run } = abandoned(100, { holdMs, isHeld: async (_, held) => held === epoch });
+    const session = `s-b037-${process.pid}-rests`;
+    const folder = join(dataDir, session);
+    await run(
+      session,
+      '(until [ -e go ]; do echo x >> beats; sleep 0.02; done; echo ended > end) & echo started',
+    );
+    const beats = () => readFileSync(join(folder, 'beats'), 'utf8').length;
+    const outlives = async () => {
+      const before = systemClock.now();
+      await until(
+        () => systemClock.now() - before > 3 * holdMs,
+        'longer than anything lives that nobody renews',
+      );
+      const seen = beats();
+      await until(() => beats() > seen, 'it runs');
+    };
+    // As whoever takes the lease does (`loop/actor`), to park it and then to archive it.
+    processes.hold(session, ++epoch);
+    expect(await processes.park(session, epoch, false)).toMatchObject({ status: 'parked' });
+    await outlives();
+    processes.hold(session, ++epoch);
+    await outlives();
+    expect(supervisorsOf(session)).toHaveLength(1);
+    // The worker ends, and the next one has nothing to do for the session.
+    await processes.close();
+    const next = abandoned(100, { dataDir, holdMs, isHeld: async (_, held) => held === epoch });
+    await outlives();
+    writeFileSync(join(folder, 'go'), '');
+    await until(() => existsSync(join(folder, 'end')), 'it comes to its own end');
+    await next.processes.end(session);
+    await next.processes.close();
   });
 
   const python = (code: string) => `python ${JSON.stringify({ code })}`;

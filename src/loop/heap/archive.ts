@@ -4,9 +4,10 @@
  *
  * V1  Nothing is lost. An older state of the heap, of a fork at an older event, is built again from the journal.
  * V2  What goes, goes in the commit that says so, and only while the heap is still the one that was looked at.
+ * V3  A cell that waits may yet be taken back: the images from before it stay, until an archive after its end.
  */
 
-import { headImage } from '../../core/heap/state.ts';
+import { headImage, type ImageChain } from '../../core/heap/state.ts';
 import type { BlobRef, SessionId } from '../../core/ids.ts';
 import type { State } from '../../core/state.ts';
 import type { Ports } from '../ports.ts';
@@ -28,7 +29,7 @@ export async function archive(
 ): Promise<Archived> {
   const { chain } = s.heap;
   const based = chain && chain.deltas.length > 0 ? await heaps.fold(session, s) : null;
-  const needed = based ? [based.image] : chain ? [chain.base, ...chain.deltas] : [];
+  const needed = [...(based ? [based.image] : imagesOf(chain)), ...imagesOf(s.heap.cell?.before.chain)];
   const kept = new Set(needed.map(({ blob }) => blob));
   const images = (await readEvents(ports.store, session, s.head)).flatMap((event) => {
     const isImage =
@@ -43,3 +44,5 @@ export async function archive(
     bytes: [...going.values()].reduce((sum, bytes) => sum + bytes, 0),
   };
 }
+
+const imagesOf = (chain: ImageChain | null | undefined) => (chain ? [chain.base, ...chain.deltas] : []);

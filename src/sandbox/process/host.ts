@@ -3,9 +3,12 @@
  *
  * P1  A sandbox is found by its folder, not by a handle: one that is gone is started again at the next call.
  * P2  It is renewed as long as its session is held under the epoch that it knows; when another worker has it, no more.
+ * P3  What a former worker of this folder has left running is renewed from the start on: its session may rest for days, and
+ *     nobody asks for anything meanwhile.
  */
 
 import { existsSync } from 'node:fs';
+import { access, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { OutlastError } from '../../core/error.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -175,8 +178,30 @@ export class ProcessHost implements Processes {
     return attached;
   }
 
+  /** P3. */
+  private async takeOver(): Promise<void> {
+    for (const session of await readdir(this.options.dir).catch(() => [])) {
+      const dir = this.dirOf(session);
+      const isThere = await access(socketOf(dir)).then(
+        () => true,
+        () => false,
+      );
+      const epoch = newestEpoch(dir);
+      if (!isThere || this.closing.signal.aborted || !(await this.isHeld(session, epoch))) continue;
+      const connection = await Connection.open(socketOf(dir));
+      // Whoever was quicker has asked for something, and is attached.
+      const isOurs = connection !== null && !this.attached.has(session) && !this.closing.signal.aborted;
+      if (isOurs && (await answers(connection, epoch).catch(() => false)) && !this.attached.has(session))
+        this.keep(session, { connection, epoch });
+      else connection?.close();
+    }
+  }
+
   /** P2. */
   private async renew(): Promise<void> {
+    await this.takeOver().catch((error: unknown) =>
+      this.options.report('what a former worker left running could not be looked for', error),
+    );
     const everyMs = Math.min(5_000, this.options.settings.holdMs / 4);
     const { signal } = this.closing;
     while (!signal.aborted) {

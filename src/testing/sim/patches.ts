@@ -9,6 +9,7 @@
 import type { Where } from './hunt.ts';
 import type { Edit } from './patch-hook.ts';
 import { APPROVAL_PATCHES } from './patches/approvals.ts';
+import { ARCHIVE_PATCHES } from './patches/archives.ts';
 import { CHILD_PATCHES } from './patches/children.ts';
 import { CONTEXT_PATCHES } from './patches/contexts.ts';
 import { EFFECT_PATCHES } from './patches/effects.ts';
@@ -34,6 +35,7 @@ export const PATCHES: readonly Patch[] = [
   ...SPENT_PATCHES,
   ...TOLD_PATCHES,
   ...WORK_PATCHES,
+  ...ARCHIVE_PATCHES,
   ...FORK_PATCHES,
   ...CONTEXT_PATCHES,
   ...PAST_PATCHES,

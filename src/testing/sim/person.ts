@@ -8,8 +8,10 @@ import { OutlastError } from '../../core/error.ts';
 import type { DecisionAnswer } from '../../core/event.ts';
 import type { SessionId } from '../../core/ids.ts';
 import type { Phase } from '../../core/phase.ts';
+import type { Residency } from '../../core/residency/policy.ts';
 import { type Decision, findEffect, openDecisions, type State } from '../../core/state.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { given } from '../../lib/given.ts';
 import type { Outlast } from '../../runtime/runtime.ts';
 import { Branch, FORKED } from './branch.ts';
 import { NOTE } from './reply.ts';
@@ -62,12 +64,32 @@ export class Person {
     if (!session) throw new Error('a scenario begins with start');
     if (act.do === 'fork') return this.fork(api, session, key);
     if (act.do === 'edit' || act.do === 'lose') return this.atTheMachine(session, act);
-    await say(api, session, act, key).catch((error: unknown) => {
+    await this.say(api, session, act, key).catch((error: unknown) => {
       // Somebody else has stopped it, or ended the turn; then there is nothing to say to it.
       const isRefused = error instanceof OutlastError && error.action !== 'retry';
-      if (!(other.changesCourse && isRefused)) throw error;
+      // Interrupted before the crash, and not noticed.
+      const isDone = isRefused && act.do === 'interrupt' && error.code === 'turn.none';
+      if (!isDone && !(other.changesCourse && isRefused)) throw error;
     });
     await this.rest(api, session, act.leavesOpen);
+  }
+
+  private async say(api: Outlast, id: SessionId, act: Act, key: string): Promise<void> {
+    const { text = '', when } = act;
+    if (act.do === 'send') {
+      const { woke } = await api.send(id, text, { key, ...given({ when }) });
+      this.isToldFromWhere(act, woke);
+    } else if (act.do === 'raise') {
+      const { whose, budget = {} } = act;
+      await (whose === 'owner' ? api.setOwnerBudget(budget) : api.setBudget(id, { session: budget }));
+    } else if (isCall(act.do)) await api[act.do](id);
+  }
+
+  /** Somebody else may have woken it before. */
+  private isToldFromWhere({ woke: from }: Act, woke: Residency | undefined): void {
+    const { watch, other } = this.options;
+    if (from === undefined || from === woke || other.hasActed) return;
+    watch.witness.untrue.push(`the receipt says that it woke from ${woke}, where it was ${from}`);
   }
 
   /** Until it rests and nothing is asked any more. */
@@ -170,15 +192,6 @@ export class Person {
     if (lifetime.quarantine !== null) return true;
     return other.hasActed && (lifetime.status === 'paused' || budget.exhausted === null);
   }
-}
-
-async function say(api: Outlast, id: SessionId, act: Act, key: string): Promise<void> {
-  const { text = '', when } = act;
-  if (act.do === 'send') await api.send(id, text, { key, ...(when ? { when } : {}) });
-  else if (act.do === 'raise') {
-    const { whose, budget = {} } = act;
-    await (whose === 'owner' ? api.setOwnerBudget(budget) : api.setBudget(id, { session: budget }));
-  } else if (isCall(act.do)) await api[act.do](id);
 }
 
 type Call = 'stop' | 'reopen' | 'interrupt' | 'pause' | 'resume';

@@ -66,7 +66,7 @@ export interface Run {
 const UNPRICED: Prices = { price: async () => null };
 /** Looks for rest after the last act: at what came in last, and at what a crash left. */
 const LOOKS = 4;
-/** Virtual time after which a session that works on is stuck. */
+/** Virtual time after which a session that works on is stuck; on top of the longest wait of the scenario. */
 const BOUND_MS = 6 * 3_600_000;
 /** Boundaries that are crossed while the clock stands still, before that counts as going round in circles. */
 const CIRCLES = 1_000;
@@ -254,7 +254,7 @@ class Simulation {
         failure = error;
       },
     );
-    const end = this.clock.now() + BOUND_MS;
+    const end = this.clock.now() + BOUND_MS + Math.max(...this.scenario.acts.map(({ ms = 0 }) => ms));
     const [first] = this.lives;
     for (;;) {
       const isCalm = await quiet(this.workers);

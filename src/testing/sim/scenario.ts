@@ -7,6 +7,7 @@ import type { Budget, BudgetChange } from '../../core/budget/budget.ts';
 import type { Limits } from '../../core/limits.ts';
 import type { ModelRequest, When } from '../../core/message.ts';
 import type { Policy } from '../../core/policy.ts';
+import type { Residency } from '../../core/residency/policy.ts';
 import type { ModelReply, Prices } from '../../models/port.ts';
 import type { Tool } from '../../tools/port.ts';
 import type { Mode } from './modes.ts';
@@ -41,6 +42,8 @@ export interface Act {
   readonly mode?: number;
   /** Of `wait`: how long nobody comes. */
   readonly ms?: number;
+  /** Of `send`: from where the receipt must say that it woke. */
+  readonly woke?: Residency;
   /** Of `start`: what the session may use. Of `raise`: what it, or its owner, may use from here on. */
   readonly budget?: BudgetChange;
   readonly whose?: 'session' | 'owner';

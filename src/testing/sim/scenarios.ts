@@ -1,6 +1,7 @@
 /** All scenarios of the crash loop. */
 
 import type { Scenario } from './scenario.ts';
+import { ARCHIVES } from './scenarios/archives.ts';
 import { BUDGETS } from './scenarios/budgets.ts';
 import { CHILDREN } from './scenarios/children.ts';
 import { CONTEXTS } from './scenarios/contexts.ts';
@@ -15,6 +16,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...EFFECTS,
   ...PEOPLE,
   ...HEAPS,
+  ...ARCHIVES,
   ...FILES,
   ...BUDGETS,
   ...CONTEXTS,

@@ -14,6 +14,7 @@ import { askedInVain, type Heard } from './heard.ts';
 import { judgeBooks, judgeFiles, judgeLedger, judgeMoney, untrueEnd, waitsInVain } from './judge.ts';
 import { Kindred } from './kindred.ts';
 import type { Scenario } from './scenario.ts';
+import { shedInVain } from './shed.ts';
 import type { Verdict } from './verdict.ts';
 import { Witness } from './witness.ts';
 import type { World } from './world.ts';
@@ -119,6 +120,8 @@ export class Watch {
     this.trace.push(...rows.map((row) => `${row.seq} ${row.at} ${row.kind} ${row.body.length}`));
     events.push(...news);
     witness.committed(news);
+    if (news.some(({ kind }) => kind === 'session.archived'))
+      witness.broken.push(...(await shedInVain(session, witness.state, store)));
     witness.untrue.push(...judgeMoney(world, witness.state, await store.budget(OWNER)));
     const { heard, thawedAt } = this;
     const hearing = { of: session, heard, thawedAt, now: clock.monotonic() };

@@ -4,6 +4,8 @@
  * E1  A thread serves one heap and then ends: the heap's memory goes back with it.
  * E2  Idle threads keep no process alive.
  * E3  A warm thread has an engine of the build that was last named, for a heap that wakes.
+ * E4  However many heaps are opened one after the other, the next thread is not put off by them: where one was wanted
+ *     and not there, it is started as soon as that heap is open.
  */
 
 import { Worker } from 'node:worker_threads';
@@ -40,6 +42,8 @@ export function threadPool(): Pool {
   let spare: Thread | null = null;
   let expected: Build | null = null;
   let isClosed = false;
+  /** The last heap found no warm thread. */
+  let isBehind = false;
   let soon: NodeJS.Timeout | undefined;
 
   const start = (): Thread => {
@@ -69,8 +73,11 @@ export function threadPool(): Pool {
   return {
     warm,
     warmSoon() {
-      clearTimeout(soon);
-      soon = setTimeout(warm, SOON_MS).unref();
+      if (isBehind) return warm();
+      soon ??= setTimeout(() => {
+        soon = undefined;
+        warm();
+      }, SOON_MS).unref();
     },
     expect(build) {
       if (expected?.hash === build.hash) return;
@@ -81,6 +88,7 @@ export function threadPool(): Pool {
       spare?.worker.postMessage({ foresee: memoryBytes } satisfies Notice);
     },
     take() {
+      isBehind = spare === null;
       const thread = spare ?? start();
       spare = null;
       return thread;
