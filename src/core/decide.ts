@@ -5,16 +5,16 @@
 
 import { given } from '../lib/given.ts';
 import { oneLine } from '../lib/text.ts';
-import { type BudgetChange, type Budgets, changed, NO_BUDGETS, WHATS } from './budget/budget.ts';
+import { type Budgets, NO_BUDGETS } from './budget/budget.ts';
+import { checkLimits } from './budget/decide.ts';
 import type { Profile } from './conversation/event.ts';
-import { OutlastError } from './error.ts';
+import { refusal } from './error.ts';
 import type { DecisionAnswer, EventBody, EventOf } from './event.ts';
 import type { Parent } from './family/event.ts';
-import { newsOf } from './family/evolve.ts';
-import { descendants, type Told } from './family/state.ts';
 import type { FileRef } from './file.ts';
 import { type DecisionId, type MessageId, mint, type Owner, type SessionId } from './ids.ts';
 import { digestOf } from './inbox.ts';
+import { refuseForeign, refuseStopped } from './lifetime.ts';
 import type { Limits } from './limits.ts';
 import type { Receipt, When } from './message.ts';
 import { standingNotices } from './notice.ts';
@@ -100,18 +100,22 @@ export function send(
   const first = key !== null && Object.hasOwn(s.inbox.receipts, key) ? s.inbox.receipts[key] : undefined;
   if (first) {
     if (first.digest !== digestOf({ text, images, when })) {
-      throw new OutlastError('key.conflict', `The key was used before with another message.`, {
-        next: 'use a new key for a new message',
-      });
+      throw refusal(
+        'key.conflict',
+        `The key was used before with another message.`,
+        'use a new key for a new message',
+      );
     }
     const { digest: _, ...repeated } = first;
     return { repeated };
   }
   refuseForeign(s);
   if (s.lifetime.status === 'stopped' || s.lifetime.status === 'stopping') {
-    throw new OutlastError('session.stopped', 'This session was stopped; it reads no messages.', {
-      next: 'reopen it, then send again: outlast reopen ID',
-    });
+    throw refusal(
+      'session.stopped',
+      'This session was stopped; it reads no messages.',
+      'reopen it, then send again: outlast reopen ID',
+    );
   }
   const message = mint.message(s.counters);
   const receipt = {
@@ -171,44 +175,14 @@ export function resume(s: State, by: string): readonly EventBody[] {
   return rests || standingNotices(s).length > 0 ? [{ kind: 'session.resumed', by }] : [];
 }
 
-export interface BudgetChanges {
-  readonly turn?: BudgetChange;
-  readonly session?: BudgetChange;
-}
-
-/** New limits, in every state. A turn that rests on a budget tries again, also when nothing has changed. */
-export function setBudget(s: State, changes: BudgetChanges, by: string): readonly EventBody[] {
-  refuseForeign(s);
-  const { limits, exhausted } = s.budget;
-  const turn = changed(limits.turn, changes.turn ?? {});
-  const session = changed(limits.session, changes.session ?? {});
-  checkLimits(turn, session);
-  const isSame = WHATS.every(
-    (what) => turn[what] === limits.turn[what] && session[what] === limits.session[what],
-  );
-  return isSame && exhausted === null ? [] : [{ kind: 'budget.set', turn, session, by }];
-}
-
-/** Throws `budget.invalid` unless each limit is a whole number from 0 up. */
-export function checkLimits(...budgets: readonly BudgetChange[]): void {
-  const isWrong = (limit: number | null | undefined): boolean =>
-    limit !== undefined && limit !== null && !(Number.isSafeInteger(limit) && limit >= 0);
-  if (!budgets.some((budget) => Object.values(budget).some(isWrong))) return;
-  throw new OutlastError(
-    'budget.invalid',
-    'A limit is a whole number from 0 up; money is in micro-dollars.',
-    {
-      next: 'one dollar is { microUsd: 1_000_000 }; on the command line usd=1',
-    },
-  );
-}
-
 export function interrupt(s: State, by: string): readonly EventBody[] {
   refuseStopped(s);
   if (!s.turn) {
-    throw new OutlastError('turn.none', 'No turn is running; there is nothing to interrupt.', {
-      next: 'send a message to start one',
-    });
+    throw refusal(
+      'turn.none',
+      'No turn is running; there is nothing to interrupt.',
+      'send a message to start one',
+    );
   }
   return [{ kind: 'turn.interrupted', turn: s.turn.number, by }];
 }
@@ -224,38 +198,9 @@ export function reopen(s: State, by: string): readonly EventBody[] {
   refuseForeign(s);
   if (s.lifetime.status === 'stopped') return [{ kind: 'session.reopened', by }];
   if (s.lifetime.status === 'stopping') {
-    throw new OutlastError('session.not_stopped', 'This session is still stopping.', {
-      next: 'wait, then reopen',
-    });
+    throw refusal('session.not_stopped', 'This session is still stopping.', 'wait, then reopen');
   }
   return [];
-}
-
-/** What a child tells; what is known already changes nothing. In every state: what has come to be is taken in. */
-export function hear(s: State, told: Told): readonly EventBody[] {
-  refuseForeign(s);
-  const news = newsOf(s, told);
-  return news === null ? [] : [{ kind: 'child.reported', ...news }];
-}
-
-/** Another session below this one, the root of its tree. Counted again it counts once. */
-export function countDescendant(s: State, child: SessionId): readonly EventBody[] {
-  refuseStopped(s);
-  if (s.family.descendants.includes(child)) return [];
-  const full = noRoom(s);
-  if (full) throw full;
-  return [{ kind: 'descendant.counted', child }];
-}
-
-/** Why no further session may come below this root; null when one may. */
-export function noRoom(s: State): OutlastError | null {
-  const { childrenTotal } = s.contract.limits;
-  if (descendants(s) < childrenTotal) return null;
-  return new OutlastError(
-    'children.total',
-    `All ${childrenTotal} sessions that may come of this one have been started.`,
-    { next: 'do it yourself, or go on with a child that is there' },
-  );
 }
 
 export interface Choice {
@@ -278,17 +223,17 @@ export function answer(
   refuseForeign(s);
   const decision = s.decisions.find((candidate) => candidate.id === id);
   if (!decision) {
-    throw new OutlastError('decision.unknown', `There is no decision ${oneLine(id, 40)} in this session.`, {
-      next: 'see what is open: outlast inspect ID',
-    });
+    throw refusal(
+      'decision.unknown',
+      `There is no decision ${oneLine(id, 40)} in this session.`,
+      'see what is open: outlast inspect ID',
+    );
   }
   if (digest !== undefined && digest !== decision.digest) {
-    throw new OutlastError(
+    throw refusal(
       'decision.stale',
       `${id} is not about the action with the digest ${oneLine(digest, 80)}.`,
-      {
-        next: 'look again at what it is about: outlast inspect ID',
-      },
+      'look again at what it is about: outlast inspect ID',
     );
   }
   if (decision.made) {
@@ -297,27 +242,35 @@ export function answer(
     const isSame = given === choice.answer && (given !== 'answer' || text === choice.text);
     if (isSame && by === choice.by) return [];
     const said = given === 'answer' ? `: ${oneLine(text, 80)}` : '';
-    throw new OutlastError('decision.closed', `${id} was decided already: ${given}, by ${by}${said}.`, {
-      next: 'nothing to do; the first decision stands',
-    });
+    throw refusal(
+      'decision.closed',
+      `${id} was decided already: ${given}, by ${by}${said}.`,
+      'nothing to do; the first decision stands',
+    );
   }
   if (decision.moot) {
-    throw new OutlastError('decision.closed', `${id} needs no answer any more: ${whyMoot(s, decision)}`, {
-      next: 'look at the ledger: outlast inspect ID',
-    });
+    throw refusal(
+      'decision.closed',
+      `${id} needs no answer any more: ${whyMoot(s, decision)}`,
+      'look at the ledger: outlast inspect ID',
+    );
   }
   const { expiresAt } = decision;
   if (expiresAt !== null && (decision.expired || now >= expiresAt)) {
     const instant = new Date(expiresAt).toISOString();
     const nothing = decision.about === 'approval' ? ' Nothing was sent.' : '';
-    throw new OutlastError('decision.expired', `${id} could be answered until ${instant}.${nothing}`, {
-      next: 'ask for it again, if it is still wanted: outlast send ID "…"',
-    });
+    throw refusal(
+      'decision.expired',
+      `${id} could be answered until ${instant}.${nothing}`,
+      'ask for it again, if it is still wanted: outlast send ID "…"',
+    );
   }
   if (!decision.options.includes(choice.answer)) {
-    throw new OutlastError('decision.invalid', `${id} takes one of: ${decision.options.join(', ')}.`, {
-      next: 'decide with one of these',
-    });
+    throw refusal(
+      'decision.invalid',
+      `${id} takes one of: ${decision.options.join(', ')}.`,
+      'decide with one of these',
+    );
   }
   if (choice.answer === 'answer') checkAnswer(id, decision.choices, choice.text);
   return [{ kind: 'decision.made', decision: id as DecisionId, ...choice }];
@@ -334,47 +287,35 @@ function whyMoot(s: State, { effect: id, about }: Decision): string {
 
 function checkAnswer(id: string, choices: readonly string[], text: string): void {
   if (text.trim() === '') {
-    throw new OutlastError('decision.invalid', `An answer to ${id} needs its text.`, {
-      next: 'say it: outlast decide SESSION DECISION answer "…"',
-    });
+    throw refusal(
+      'decision.invalid',
+      `An answer to ${id} needs its text.`,
+      'say it: outlast decide SESSION DECISION answer "…"',
+    );
   }
   if (text.length > MESSAGE_MAX) {
-    throw new OutlastError('decision.invalid', `An answer has at most ${MESSAGE_MAX} characters.`, {
-      next: 'say it in fewer words',
-    });
+    throw refusal(
+      'decision.invalid',
+      `An answer has at most ${MESSAGE_MAX} characters.`,
+      'say it in fewer words',
+    );
   }
   if (choices.length > 0 && !choices.includes(text)) {
-    throw new OutlastError('decision.invalid', `${id} takes one of these answers: ${choices.join(', ')}.`, {
-      next: 'answer with one of them, word for word',
-    });
+    throw refusal(
+      'decision.invalid',
+      `${id} takes one of these answers: ${choices.join(', ')}.`,
+      'answer with one of them, word for word',
+    );
   }
 }
 
 function checkText(text: string): void {
-  if (text.trim() === '')
-    throw new OutlastError('message.invalid', 'The message is empty.', { next: 'say something' });
+  if (text.trim() === '') throw refusal('message.invalid', 'The message is empty.', 'say something');
   if (text.length > MESSAGE_MAX) {
-    throw new OutlastError('message.invalid', `A message has at most ${MESSAGE_MAX} characters.`, {
-      next: 'put the long part into a file or a service the task can read',
-    });
+    throw refusal(
+      'message.invalid',
+      `A message has at most ${MESSAGE_MAX} characters.`,
+      'put the long part into a file or a service the task can read',
+    );
   }
-}
-
-function refuseStopped(s: State): void {
-  refuseForeign(s);
-  if (s.lifetime.status === 'stopped' || s.lifetime.status === 'stopping') {
-    throw new OutlastError('session.stopped', 'This session was stopped.', {
-      next: 'reopen it: outlast reopen ID',
-    });
-  }
-}
-
-function refuseForeign(s: State): void {
-  const foreign = s.foreign[0];
-  if (!foreign) return;
-  throw new OutlastError(
-    'session.newer_version',
-    `A newer version wrote ${foreign.kind} at ${foreign.seq}. This version can show the session and not run it.`,
-    { next: 'use the newer version' },
-  );
 }

@@ -16,7 +16,7 @@ import { answerGuestDecision, guestAsked } from './heap/evolve.ts';
 import type { EffectId } from './ids.ts';
 import { reportToSelf } from './inbox.ts';
 import { type Decision, isOpen, type State } from './state.ts';
-import { answerCall, updateCall } from './turn.ts';
+import { answerCall, runCall } from './turn.ts';
 
 export function requested(s: State, e: EventOf<'decision.requested'>): State {
   const { kind: _, seq: __, at, decision: id, ...question } = e;
@@ -33,11 +33,7 @@ export function requested(s: State, e: EventOf<'decision.requested'>): State {
   };
   if (origin === null) return added;
   if (origin.by === 'cell') return guestAsked(added, origin, id);
-  return updateCall(added, origin.call, ({ part }) => ({
-    part,
-    state: 'running',
-    on: { kind: 'decision', decision: id },
-  }));
+  return runCall(added, origin.call, { kind: 'decision', decision: id });
 }
 
 export function made(s: State, e: EventOf<'decision.made'>): State {

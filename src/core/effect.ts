@@ -21,7 +21,7 @@ import { progressed } from './lifetime.ts';
 import type { CallResult } from './message.ts';
 import type { Verdict } from './policy.ts';
 import { type Effect, findEffect, type Gate, type State } from './state.ts';
-import { answerCall, isOpenCall, note, updateCall } from './turn.ts';
+import { answerCall, isOpenCall, note, runCall } from './turn.ts';
 
 type Closing = Exclude<Outcome, { status: 'unknown' }>;
 
@@ -54,11 +54,7 @@ export function intended(s: State, e: EventOf<'effect.intended'>): State {
     effects: { ...s.effects, open: [...s.effects.open, effect] },
   };
   if (e.origin.by === 'call') {
-    return updateCall(added, e.origin.call, ({ part }) => ({
-      part,
-      state: 'running',
-      on: { kind: 'effect', effect: e.effect },
-    }));
+    return runCall(added, e.origin.call, { kind: 'effect', effect: e.effect });
   }
   const { cell, guestCall } = e.origin;
   const pending = { guestCall, cell, on: 'effect' as const, effect: e.effect, answer: null };

@@ -80,6 +80,10 @@ export class OutlastError extends Error {
   }
 }
 
+/** What a command is refused with. */
+export const refusal = (code: ErrorCode, message: string, next: string): OutlastError =>
+  new OutlastError(code, message, { next });
+
 const DEFAULT_NEXT: Record<ErrorAction, string> = {
   retry: 'try again',
   wait: 'wait and try again',

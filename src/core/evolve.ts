@@ -49,10 +49,7 @@ export const initialState: State = {
     startedAt: 0,
   },
   budget: { limits: NO_BUDGETS, spent: NOTHING_SPENT, exhausted: null },
-  lifetime: {
-    ...{ status: 'open', queued: null, stoppingAt: null, stoppedBy: null, quarantine: null },
-    ...{ epoch: 0, acquiredAt: 0, crashes: 0 },
-  },
+  lifetime: lifetime.NEW_LIFETIME,
   residence: NEW_RESIDENCE,
   fork: null,
   inbox: { unread: [], receipts: {} },

@@ -10,11 +10,17 @@ import { given } from '../lib/given.ts';
 import { callLost, callsUnderWay, tryAgain } from './budget/evolve.ts';
 import { withdrawQuestions } from './decision.ts';
 import { withdrawUnsent } from './effect.ts';
+import { refusal } from './error.ts';
 import type { EventOf } from './event.ts';
 import { abortRunningCell } from './heap/evolve.ts';
 import { workerLost } from './loss.ts';
-import type { State } from './state.ts';
+import type { Lifetime, State } from './state.ts';
 import { closeTurn } from './turn.ts';
+
+export const NEW_LIFETIME: Lifetime = {
+  ...{ status: 'open', queued: null, stoppingAt: null, stoppedBy: null, quarantine: null },
+  ...{ epoch: 0, acquiredAt: 0, crashes: 0 },
+};
 
 export function started(s: State, e: EventOf<'session.started'>): State {
   const { owner, persist, objective, title, model, tools, limits, seed, parent = null, profile } = e;
@@ -104,4 +110,25 @@ export function reopened(s: State): State {
 
 export function quarantined(s: State, e: EventOf<'session.quarantined'>): State {
   return { ...s, lifetime: { ...s.lifetime, quarantine: e.reason } };
+}
+
+// ── what is refused in which state ─────────────────────────────────────────────────────────────────────────
+
+/** Throws for what takes no command but `reopen`. */
+export function refuseStopped(s: State): void {
+  refuseForeign(s);
+  if (s.lifetime.status === 'stopped' || s.lifetime.status === 'stopping') {
+    throw refusal('session.stopped', 'This session was stopped.', 'reopen it: outlast reopen ID');
+  }
+}
+
+/** Throws for what only a newer version may go on with. */
+export function refuseForeign(s: State): void {
+  const foreign = s.foreign[0];
+  if (!foreign) return;
+  throw refusal(
+    'session.newer_version',
+    `A newer version wrote ${foreign.kind} at ${foreign.seq}. This version can show the session and not run it.`,
+    'use the newer version',
+  );
 }

@@ -4,7 +4,7 @@ import { type Child, childInTheWay } from './family/state.ts';
 import type { PortCall } from './flight.ts';
 import { work } from './next.ts';
 import { needsSlot } from './slot.ts';
-import { openDecisions, pendingTimers, type State } from './state.ts';
+import { callsOf, openDecisions, pendingTimers, type State } from './state.ts';
 
 export type Phase =
   | 'working'
@@ -45,8 +45,7 @@ export function rests(s: State, standing: Phase = phase(s)): boolean {
 
 /** Those that calls of the open turn wait for, or behind whose unknown effects its own are held. */
 export function awaitedChildren(s: State): readonly Child[] {
-  const calls = s.turn?.step.phase === 'acting' ? s.turn.step.calls : [];
-  const ids = calls.flatMap((call) =>
+  const ids = callsOf(s).flatMap((call) =>
     call.state === 'running' && call.on.kind === 'child' ? [call.on.child] : [],
   );
   const held = s.effects.open.filter(({ status }) => status === 'intended');

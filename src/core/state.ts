@@ -6,35 +6,19 @@
  *     costs the same after five thousand steps as after fifty.
  */
 
-import type { Json } from '../lib/json.ts';
 import type { Failing } from './breaker.ts';
 import type { BudgetState, Spent } from './budget/budget.ts';
-import type { Capability, Evidence, Outcome } from './capability.ts';
+import type { Evidence, Outcome } from './capability.ts';
 import type { Context, TurnEnd } from './context/state.ts';
-import type { Profile } from './conversation/event.ts';
 import type { Conversation } from './conversation/state.ts';
-import type { DecisionAnswer, DecisionSubject, Origin } from './event.ts';
-import type { FamilyUse } from './family/event.ts';
+import type { DecisionAnswer, EventOf } from './event.ts';
 import type { Family } from './family/state.ts';
 import type { Fork } from './fork/state.ts';
 import type { Heap } from './heap/state.ts';
-import type {
-  CallId,
-  CellId,
-  Counters,
-  DecisionId,
-  EffectId,
-  MessageId,
-  Owner,
-  SessionId,
-  TimerId,
-} from './ids.ts';
+import type { CallId, CellId, Counters, DecisionId, EffectId, MessageId, SessionId, TimerId } from './ids.ts';
 import type { Kernel } from './kernel/state.ts';
-import type { Limits } from './limits.ts';
 import type { CallResult, Message, Part, Receipt, ToolCallPart, Whole } from './message.ts';
-import type { Ruling } from './policy.ts';
 import type { Residence } from './residency/state.ts';
-import type { FilesUse } from './workspace/event.ts';
 import type { Files } from './workspace/state.ts';
 
 export interface State {
@@ -78,17 +62,9 @@ export interface State {
 
 // ── contract and lifetime ──────────────────────────────────────────────────────────────────────────────────
 
-export interface Contract {
-  readonly owner: Owner;
-  readonly persist: boolean;
-  /** Not there for a task. */
-  readonly profile?: Profile;
-  readonly objective: string;
-  readonly title: string;
-  readonly model: string;
-  readonly tools: readonly string[];
-  readonly limits: Limits;
-  readonly seed: number;
+/** What was agreed when it started. */
+export interface Contract
+  extends Omit<EventOf<'session.started'>, 'kind' | 'seq' | 'at' | 'budget' | 'parent'> {
   readonly startedAt: number;
 }
 
@@ -233,18 +209,9 @@ export type EffectStatus =
 /** Whether it may be sent: by its policy, or only once a person has approved it. */
 export type Gate = 'open' | 'asks' | 'approved' | 'shut';
 
-export interface Effect {
+/** The action as it was intended, and what has become of it. */
+export interface Effect extends Omit<EventOf<'effect.intended'>, 'kind' | 'seq' | 'at' | 'effect'> {
   readonly id: EffectId;
-  readonly origin: Origin;
-  readonly tool: string;
-  readonly capability: Capability;
-  readonly target: string;
-  readonly identity: string | null;
-  readonly args: Json;
-  readonly digest: string;
-  readonly policy: Ruling;
-  readonly files?: FilesUse;
-  readonly family?: FamilyUse;
   readonly gate: Gate;
   readonly status: EffectStatus;
   readonly intendedAt: number;
@@ -284,25 +251,13 @@ export interface Effect {
 
 // ── decisions ──────────────────────────────────────────────────────────────────────────────────────────────
 
-export interface Decision {
+/** What was asked, and what was answered. */
+export interface Decision extends Omit<EventOf<'decision.requested'>, 'kind' | 'seq' | 'at' | 'decision'> {
   readonly id: DecisionId;
-  readonly about: DecisionSubject;
-  /** The effect that it is about; null for a question that the work asks. */
-  readonly effect: EffectId | null;
-  /** Who asked, when the work asks. */
-  readonly origin: Origin | null;
   /** The turn in which it was asked. */
   readonly turn: number;
   /** The dispatch that it asks about: a later dispatch is a new question. */
   readonly attempt: number;
-  readonly question: string;
-  readonly why: string;
-  readonly options: readonly DecisionAnswer[];
-  readonly choices: readonly string[];
-  /** Of an approval: the action that it is about. */
-  readonly digest: string | null;
-  /** From then on it can be answered no more; null when there is no such instant. */
-  readonly expiresAt: number | null;
   readonly requestedAt: number;
   /** Its call was answered as suspended: the answer arrives later, like a message. */
   readonly isSuspended: boolean;
@@ -350,6 +305,10 @@ export interface Timer {
   /** Its call was answered as suspended: that it is due arrives like a message. */
   readonly isSuspended: boolean;
 }
+
+/** The calls of the step that the open turn is in. */
+export const callsOf = ({ turn }: State): readonly Call[] =>
+  turn?.step.phase === 'acting' ? turn.step.calls : [];
 
 /** The instants at which the session goes on by itself: of calls of the model, and of code. */
 export const pendingTimers = (s: State): readonly { readonly id: TimerId; readonly due: number }[] => [

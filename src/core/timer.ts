@@ -9,7 +9,7 @@ import type { EventOf } from './event.ts';
 import { guestTimerFired, guestTimerSet } from './heap/evolve.ts';
 import { reportToSelf } from './inbox.ts';
 import type { State } from './state.ts';
-import { answerCall, updateCall } from './turn.ts';
+import { answerCall, runCall } from './turn.ts';
 
 export function set(s: State, e: EventOf<'timer.set'>): State {
   const { timer: id, origin, due } = e;
@@ -17,11 +17,7 @@ export function set(s: State, e: EventOf<'timer.set'>): State {
   if (origin.by === 'cell') return guestTimerSet(counted, { ...origin, timer: id, due });
   const { call } = origin;
   const timers = [...counted.timers, { id, call, turn: s.turns, setAt: e.at, due, isSuspended: false }];
-  return updateCall({ ...counted, timers }, call, ({ part }) => ({
-    part,
-    state: 'running',
-    on: { kind: 'timer', timer: id },
-  }));
+  return runCall({ ...counted, timers }, call, { kind: 'timer', timer: id });
 }
 
 export function fired(s: State, e: EventOf<'timer.fired'>): State {

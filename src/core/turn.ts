@@ -21,7 +21,7 @@ import type { CallId } from './ids.ts';
 import { progressed } from './lifetime.ts';
 import { told } from './loss.ts';
 import type { CallResult, Part, ToolCallPart, Whole } from './message.ts';
-import type { Call, Item, Running, State, Step } from './state.ts';
+import { type Call, callsOf, type Item, type Running, type State, type Step } from './state.ts';
 import { driftTold } from './workspace/evolve.ts';
 
 type Acting = Extract<Step, { phase: 'acting' }>;
@@ -118,8 +118,7 @@ export function callRefused(s: State, e: EventOf<'call.refused'>): State {
 
 /** The model gets a turn; what this call waits for stays open, and its end is reported when it comes. */
 export function callSuspended(s: State, e: EventOf<'call.suspended'>): State {
-  const calls = s.turn?.step.phase === 'acting' ? s.turn.step.calls : [];
-  const call = calls.find(({ part }) => part.call === e.call);
+  const call = callsOf(s).find(({ part }) => part.call === e.call);
   if (call?.state !== 'running') return s;
   return answerCall(left(s, call.on), e.call, { status: 'suspended', text: waiting(s, call.on, e.on) });
 }
@@ -244,12 +243,17 @@ function withoutWaits(s: State, number: number, isInterrupted: boolean): State {
   );
 }
 
+/** What an asked call has become. */
+export function runCall(s: State, call: CallId, on: Running): State {
+  return updateCall(s, call, ({ part }) => ({ part, state: 'running', on }));
+}
+
 /** Gives an asked or running call its one result. */
 export function answerCall(s: State, call: CallId, result: CallResult): State {
   return updateCall(s, call, ({ part }) => ({ part, state: 'answered', result }));
 }
 
-export function updateCall(s: State, id: CallId, change: (call: Call) => Call): State {
+function updateCall(s: State, id: CallId, change: (call: Call) => Call): State {
   if (s.turn?.step.phase !== 'acting') return s;
   const calls = s.turn.step.calls.map((call) =>
     call.part.call === id && call.state !== 'answered' ? change(call) : call,
@@ -265,10 +269,7 @@ export function note(s: State, text: string, at: number, whole?: Whole): State {
 
 /** Whether a result for `call` can still be given to the model as this call's result. */
 export function isOpenCall(s: State, id: CallId): boolean {
-  return (
-    s.turn?.step.phase === 'acting' &&
-    s.turn.step.calls.some((call) => call.part.call === id && call.state !== 'answered')
-  );
+  return callsOf(s).some((call) => call.part.call === id && call.state !== 'answered');
 }
 
 /** What people get of a reply: its text, and a line for each file in it. */

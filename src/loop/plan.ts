@@ -11,7 +11,7 @@ import { refusal, shareOf } from '../core/family/state.ts';
 import { REFUSED } from '../core/fork/evolve.ts';
 import { type CallId, type CellId, type Counters, mint } from '../core/ids.ts';
 import { digestOf, type Policy, type Ruling } from '../core/policy.ts';
-import type { State } from '../core/state.ts';
+import { callsOf, type State } from '../core/state.ts';
 import type { FilesUse } from '../core/workspace/event.ts';
 import { assert } from '../lib/assert.ts';
 import { isRecord, type Json } from '../lib/json.ts';
@@ -27,8 +27,7 @@ export interface Planner extends Omit<Offers, 'briefing'> {
 
 /** What a call of the model becomes: a cell, an effect, or a refusal that the model reads. */
 export function planCall(s: State, id: CallId, planner: Planner): readonly EventBody[] {
-  const call =
-    s.turn?.step.phase === 'acting' ? s.turn.step.calls.find((c) => c.part.call === id) : undefined;
+  const call = callsOf(s).find(({ part }) => part.call === id);
   assert(call, 'a call is planned while its step is open');
   const { tool: name, input, broken } = call.part;
   if (broken !== undefined) return [refuse(id, 'call.broken', `This call was not run: ${broken}`)];

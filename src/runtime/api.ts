@@ -2,7 +2,7 @@
 
 import type { Recalled } from '../context/recall/render.ts';
 import type { BudgetChange, Budgets } from '../core/budget/budget.ts';
-import type * as decide from '../core/decide.ts';
+import type { BudgetChanges } from '../core/budget/decide.ts';
 import type { DecisionAnswer, Event, ForeignEvent } from '../core/event.ts';
 import type { FileData } from '../core/file.ts';
 import type { Owner, SessionId } from '../core/ids.ts';
@@ -94,7 +94,7 @@ export interface Sessions extends FileCalls {
   /** The whole inbox at once, and again whenever it changes; ends when `signal` aborts. */
   watchInbox(options?: { signal?: AbortSignal }): AsyncGenerator<readonly InboxItem[], void, void>;
   /** Raises or lowers what a session may use. One that rests on a budget tries again, enough or not. */
-  setBudget(session: string, changes: decide.BudgetChanges): Promise<Phase>;
+  setBudget(session: string, changes: BudgetChanges): Promise<Phase>;
   /** What the owner's sessions may use together, and have used. */
   ownerBudget(): Promise<OwnerBudget>;
   /** As `setBudget`, for all sessions of the owner together; null lifts all limits. */

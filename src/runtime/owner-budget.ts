@@ -1,7 +1,7 @@
 /** An owner's budget: looked at, changed, and then told to the sessions that rest on it. */
 
 import { type BudgetChange, changed } from '../core/budget/budget.ts';
-import { checkLimits } from '../core/decide.ts';
+import { checkLimits } from '../core/budget/decide.ts';
 import type { Owner, SessionId } from '../core/ids.ts';
 import { eachRow } from '../loop/read.ts';
 import type { OwnerBudget, Store } from '../store/port.ts';

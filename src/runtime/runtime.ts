@@ -11,6 +11,7 @@
  */
 
 import { NO_BUDGETS } from '../core/budget/budget.ts';
+import { setBudget } from '../core/budget/decide.ts';
 import * as decide from '../core/decide.ts';
 import { OutlastError } from '../core/error.ts';
 import type { Event, EventBody, ForeignEvent } from '../core/event.ts';
@@ -364,14 +365,14 @@ function sessions(
     },
 
     watchInbox: ({ signal } = {}) => watchInbox(owner, { ...ports, stateOf }, signal),
-    setBudget: (id, changes) => phaseAfter(id, (s) => decide.setBudget(s, changes, by)),
+    setBudget: (id, changes) => phaseAfter(id, (s) => setBudget(s, changes, by)),
     stats: () => stats(owner, ports),
     slots: () => ownerSlots(owner, ports),
     setSlots: (slots) => setSlots(owner, slots, ports),
     ownerBudget: () => ports.store.budget(owner),
     setOwnerBudget: (change) =>
       setOwnerBudget(owner, change, ports.store, (id) =>
-        input(id, (s) => (s.budget.exhausted?.scope === 'owner' ? decide.setBudget(s, {}, by) : [])),
+        input(id, (s) => (s.budget.exhausted?.scope === 'owner' ? setBudget(s, {}, by) : [])),
       ),
 
     async recall(id, request = {}) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { checkLog } from '../../projections/invariant/invariant.ts';
 import { summarize } from '../../projections/summary.ts';
 import { sequence } from '../../testing/facts.ts';
-import { resume, ruleOf, send, setBudget } from '../decide.ts';
+import { resume, ruleOf, send } from '../decide.ts';
 import type { EventBody } from '../event.ts';
 import { next } from '../next.ts';
 import { phase } from '../phase.ts';
@@ -15,6 +15,7 @@ import {
   NOTHING_SPENT,
   spentInWords,
 } from './budget.ts';
+import { setBudget } from './decide.ts';
 
 type Completed = Extract<EventBody, { kind: 'model.completed' }>;
 

@@ -14,8 +14,8 @@ import type { CallId, EffectId, MessageId } from '../ids.ts';
 import { reportToSelf } from '../inbox.ts';
 import type { CallResult } from '../message.ts';
 import { noticeKey } from '../notice.ts';
-import { type Effect, findEffect, type State } from '../state.ts';
-import { answerCall, isOpenCall, note, updateCall } from '../turn.ts';
+import { callsOf, type Effect, findEffect, type State } from '../state.ts';
+import { answerCall, isOpenCall, note, runCall } from '../turn.ts';
 import type { ChildNotice, ChildResult, ResultEnd, Standing } from './event.ts';
 import { type Child, cutOff, type Family, isAtWork, reaching, type Told } from './state.ts';
 import { toldByChild, toldOfGone, toldOfNotices, toldOfQuestions } from './words.ts';
@@ -81,8 +81,7 @@ export const counted = (s: State, { child }: EventOf<'descendant.counted'>): Sta
 
 /** What a fork of this session says to calls that wait for a child: it stays with the original. */
 export function leaveChildren(s: State): State {
-  const calls = s.turn?.step.phase === 'acting' ? s.turn.step.calls : [];
-  return calls.reduce((state, call) => {
+  return callsOf(s).reduce((state, call) => {
     if (call.state !== 'running' || call.on.kind !== 'child') return state;
     const text = `${call.on.child} stays with the original of this fork; what comes of it is not known here.`;
     return answerCall(state, call.part.call, { status: 'interrupted', text });
@@ -192,11 +191,7 @@ function waiting(s: State, e: EventOf<'child.spawned' | 'child.instructed'>): St
   });
   if (call === null) return asked;
   if (!waits) return answerCall(asked, call, { status: 'done', text: begun(id) });
-  return updateCall(asked, call, ({ part }) => ({
-    part,
-    state: 'running',
-    on: { kind: 'child', child: id },
-  }));
+  return runCall(asked, call, { kind: 'child', child: id });
 }
 
 const begun = (id: string): string =>

@@ -19,6 +19,7 @@ import { NO_FAMILY } from '../family/state.ts';
 import type { Delivery, Pending } from '../heap/state.ts';
 import type { CellId } from '../ids.ts';
 import { leftKernel } from '../kernel/evolve.ts';
+import { NEW_LIFETIME } from '../lifetime.ts';
 import { NEW_RESIDENCE } from '../residency/state.ts';
 import type { Effect, State } from '../state.ts';
 import { openDecisions, pendingTimers } from '../state.ts';
@@ -31,10 +32,7 @@ export function forked(s: State, e: EventOf<'session.forked'>): State {
   const own: State = {
     ...ended,
     contract: { ...ended.contract, title, startedAt: e.at },
-    lifetime: {
-      ...{ status: 'open', queued: null, stoppingAt: null, stoppedBy: null, quarantine: null },
-      ...{ epoch: 0, acquiredAt: e.at, crashes: 0 },
-    },
+    lifetime: { ...NEW_LIFETIME, acquiredAt: e.at },
     residence: NEW_RESIDENCE,
     fork: { from, head, seq: e.seq, lineage, cells: ended.counters.cell },
     inbox: { unread: [], receipts: {} },

@@ -18,7 +18,7 @@ import { progressed } from '../lifetime.ts';
 import { objectsLost } from '../loss.ts';
 import type { CallResult, Whole } from '../message.ts';
 import type { Effect, State } from '../state.ts';
-import { answerCall, note, updateCall } from '../turn.ts';
+import { answerCall, note, runCall } from '../turn.ts';
 import type { HeapImage } from './event.ts';
 import type { Delivery, Heap, ImageChain, Pending, RunningCell } from './state.ts';
 
@@ -39,11 +39,7 @@ export function cellStarted(s: State, e: EventOf<'cell.started'>): State {
     counters: { ...s.counters, cell: s.counters.cell + 1 },
     heap: { ...s.heap, cell },
   };
-  return updateCall(running, e.call, ({ part }) => ({
-    part,
-    state: 'running',
-    on: { kind: 'cell', cell: e.cell },
-  }));
+  return runCall(running, e.call, { kind: 'cell', cell: e.cell });
 }
 
 export function cellCommitted(s: State, e: EventOf<'cell.committed'>): State {

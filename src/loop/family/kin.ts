@@ -7,11 +7,13 @@
  */
 
 import type { Budget } from '../../core/budget/budget.ts';
+import { setBudget } from '../../core/budget/decide.ts';
 import { isConversation, nounOf } from '../../core/conversation/state.ts';
 import * as decide from '../../core/decide.ts';
 import { OutlastError } from '../../core/error.ts';
 import type { EventBody } from '../../core/event.ts';
 import { initialState } from '../../core/evolve.ts';
+import { countDescendant, hear } from '../../core/family/decide.ts';
 import type { Parent, Wanted } from '../../core/family/event.ts';
 import { depthOf, isAtWork, isTop, reaching, standing } from '../../core/family/state.ts';
 import { type EffectId, type SessionId, sessionId } from '../../core/ids.ts';
@@ -105,7 +107,7 @@ export async function reportToParent(s: State, result: number, by: KinContext): 
     result: due.find(({ seq }) => seq === result) ?? null,
     standing: standing(s, by.session),
   };
-  await tell(parent.session, (p) => decide.hear(p, told), by);
+  await tell(parent.session, (p) => hear(p, told), by);
 }
 
 /** Down the tree, to the child of this effect. */
@@ -129,7 +131,7 @@ async function spawn(s: State, effect: EffectId, request: SpawnRequest, by: KinC
   if ((await ports.store.row(child)) === null) {
     const parent = parentOf(s, effect, session);
     if (parent.root !== session && parent.root !== child)
-      await tell(parent.root, (root) => decide.countDescendant(root, child), by);
+      await tell(parent.root, (root) => countDescendant(root, child), by);
     const commit = request.fork
       ? await asFork(s, child, request, parent, key, by)
       : asNew(s, child, request, parent, key, by);
@@ -205,7 +207,7 @@ async function instruct(
       refuseHeld(c, child, by.session);
       const opened = c.lifetime.status === 'stopped' ? decide.reopen(c, by.session) : [];
       const open = opened.length === 0 ? c : stamp(c, opened, c.at).state;
-      const raised = decide.setBudget(open, { session: limit }, by.session);
+      const raised = setBudget(open, { session: limit }, by.session);
       const sent = decide.send(open, message, { key, when: 'next' });
       return 'repeated' in sent ? [] : [...opened, ...raised, ...sent.events];
     },

@@ -39,8 +39,8 @@ export const CHILD_PATCHES: readonly Patch[] = [
     edits: [
       {
         file: KIN,
-        find: 'await tell(parent.session, (p) => decide.hear(p, told), by);',
-        replace: 'void tell(parent.session, (p) => decide.hear(p, told), by).catch(() => {});',
+        find: 'await tell(parent.session, (p) => hear(p, told), by);',
+        replace: 'void tell(parent.session, (p) => hear(p, told), by).catch(() => {});',
       },
     ],
   },

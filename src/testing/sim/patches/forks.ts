@@ -110,8 +110,8 @@ export const FORK_PATCHES: readonly Patch[] = [
     edits: [
       {
         file: FORK,
-        find: '{ epoch: 0, acquiredAt: e.at, crashes: 0 }',
-        replace: '{ epoch: s.lifetime.epoch, acquiredAt: e.at, crashes: 0 }',
+        find: '{ ...NEW_LIFETIME, acquiredAt: e.at }',
+        replace: '{ ...NEW_LIFETIME, acquiredAt: e.at, epoch: s.lifetime.epoch }',
       },
     ],
   },
