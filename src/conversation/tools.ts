@@ -1,7 +1,6 @@
 /** What a conversation does: it starts tasks, tells them something, asks them, stops them, and lists them. */
 
 import { z } from 'zod';
-import type { Mandate } from '../core/mandate.ts';
 import type { Json } from '../lib/json.ts';
 import { isRecord } from '../lib/json.ts';
 import { ofFamily, ordered, shareIn } from '../tools/delegate/delegate.ts';
@@ -63,11 +62,10 @@ const decideTask = defineTool({
   }),
   capability: 'blind',
   target: ({ task, decision }) => `${task} ${decision}`,
-  run: ({ task, decision, answer, text: said, words, ...rest }, context) =>
+  run: ({ task, decision, answer, text: said, words }, context) =>
     ordered(() => {
-      const { mandate } = rest as unknown as { readonly mandate: Mandate };
       const text = answer === 'answer' && said.trim() === '' ? words : said;
-      return context.kin().decide(task, decision, { answer, text, mandate });
+      return context.kin().decide(task, decision, { answer, text });
     }),
 });
 
