@@ -1,9 +1,7 @@
 /** What a conversation does: it starts tasks, tells them something, asks them, stops them, and lists them. */
 
 import { z } from 'zod';
-import type { Mandate } from '../core/conversation/mandate.ts';
-import type { Json } from '../lib/json.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, type Json } from '../lib/json.ts';
 import { ofFamily, ordered, shareIn } from '../tools/delegate/delegate.ts';
 import { defineTool } from '../tools/own.ts';
 import { isRefusal, type Tool } from '../tools/port.ts';
@@ -63,11 +61,10 @@ const decideTask = defineTool({
   }),
   capability: 'blind',
   target: ({ task, decision }) => `${task} ${decision}`,
-  run: ({ task, decision, answer, text: said, words, ...rest }, context) =>
+  run: ({ task, decision, answer, text: said, words }, context) =>
     ordered(() => {
-      const { mandate } = rest as unknown as { readonly mandate: Mandate };
       const text = answer === 'answer' && said.trim() === '' ? words : said;
-      return context.kin().decide(task, decision, { answer, text, mandate });
+      return context.kin().decide(task, decision, { answer, text });
     }),
 });
 

@@ -30,6 +30,7 @@ function joined(s: State, e: Stamp): Loss {
   const untold = s.loss !== null && !s.loss.isTold ? s.loss : null;
   const sent = s.effects.open.filter(({ dispatch }) => dispatch !== null).map(({ id }) => id);
   const generating = s.turn?.step.phase === 'generating' ? s.turn.step.number : null;
+  const { compacting } = s.context;
   return {
     count: (s.loss?.count ?? 0) + 1,
     at: e.at,
@@ -38,6 +39,7 @@ function joined(s: State, e: Stamp): Loss {
     step: generating ?? untold?.step ?? null,
     cell: (s.heap.cell && !s.heap.cell.committed ? s.heap.cell.id : null) ?? untold?.cell ?? null,
     effects: [...new Set([...(untold?.effects ?? []), ...sent])],
+    compacting: (compacting !== null && compacting.notBefore <= e.at) || untold?.compacting === true,
     isTold: false,
   };
 }

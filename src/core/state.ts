@@ -289,6 +289,8 @@ export interface Loss {
   readonly cell: CellId | null;
   /** Effects that had left and were not settled. */
   readonly effects: readonly EffectId[];
+  /** Whether a compaction was under way. */
+  readonly compacting: boolean;
   /** Whether the model has read of it. */
   readonly isTold: boolean;
 }

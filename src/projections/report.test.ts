@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { present } from '../context/tail.ts';
+import { NOTHING_SPENT } from '../core/budget/budget.ts';
 import { claims } from '../core/claims.ts';
+import type { EventBody } from '../core/event.ts';
+import type { EffectId, MessageId, SessionId } from '../core/ids.ts';
 import { next } from '../core/next.ts';
 import { type Sequence, sequence } from '../testing/facts.ts';
 import { report } from './report.ts';
@@ -55,6 +58,80 @@ describe('the recovery report', () => {
     const twice = working().effect(BLIND).lost().lost();
     expect(report(twice.state)).toMatchObject({ losses: 2, last: { head: 9 } });
     expect(lines(twice, 'effects')).toEqual(['unknown: e1 (pay service) may have happened or not']);
+  });
+
+  it('tells of children at work, of one that has told since, and counts those at rest', () => {
+    const of = (n: number) => ({ effect: `e${n}` as EffectId, child: `ses_${n}` as SessionId });
+    const spawned = (n: number): EventBody => ({
+      ...{ kind: 'child.spawned', ...of(n), title: `part ${n}`, message: `m${n}` as MessageId },
+      waits: false,
+    });
+    const told = (n: number, result: boolean): EventBody => ({
+      ...{ kind: 'child.reported', child: of(n).child },
+      standing: { asOf: 9, status: 'open', questions: [], unknown: [], spent: NOTHING_SPENT },
+      result: result
+        ? {
+            ...{ seq: 8, turn: 1, end: 'surfaced', text: 'it is done' },
+            ...{ answers: [`m${n}` as MessageId], claims: [], partial: [] },
+          }
+        : null,
+    });
+    const before = [1, 2, 3].reduce((s, n) => s.event(spawned(n)), working()).event(told(1, true));
+    expect(lines(before, 'children')).toHaveLength(3);
+    const lost = before.event(told(2, false)).lost();
+    const atWork = (n: number) =>
+      `survived: Child ses_${n} ("part ${n}") is at work, 1 order without a result`;
+    expect(lines(lost, 'children')).toEqual([atWork(2), atWork(3), 'survived: 1 at rest']);
+    expect(present(lost.state)).toContain(
+      `- children, ${atWork(3)}: e3 fixes its id, so none is started twice`,
+    );
+    const since = lost.event(told(3, true));
+    expect(lines(since, 'children')).toEqual([
+      atWork(2),
+      're-observed: Child ses_3 ("part 3") answered',
+      'survived: 1 at rest',
+    ]);
+    expect(report(since.state).lines).toContainEqual(
+      expect.objectContaining({
+        fate: 're-observed',
+        evidence: `it has told so itself (event ${since.state.head})`,
+      }),
+    );
+  });
+
+  it('of very many children it names some, and counts the rest', () => {
+    const many = Array.from({ length: 15 }, (_, n) => n + 1).reduce(
+      (s, n) =>
+        s.event({
+          ...{ kind: 'child.spawned', effect: `e${n}` as EffectId, child: `ses_${n}` as SessionId },
+          ...{ message: `m${n}` as MessageId, title: 'part', waits: false },
+        }),
+      working(),
+    );
+    const told = lines(many.lost(), 'children');
+    expect(told).toHaveLength(13);
+    expect(told.at(-1)).toBe('survived: 3 more at work');
+  });
+
+  it('tells what became of compacted lines, of a compaction that was cut off, and of the index of words', () => {
+    const index = 'rebuilt: the index of words';
+    expect(lines(working(), 'derived context')).toEqual([index]);
+    const compacted = working()
+      .reply('Done.')
+      .surfaced('Done.')
+      .message('and now?')
+      .event({
+        ...{ kind: 'context.compacted', items: 1, by: 'model', why: 'window', charge: null },
+        lines: [{ kind: 'fact', text: 'the rent is paid', sources: [3] }],
+        ...{ tokensBefore: 100, tokensAfter: 10 },
+      });
+    const kept = 'survived: 1 compacted line for 1 item';
+    expect(lines(compacted.lost(), 'derived context')).toEqual([kept, index]);
+    const cut = compacted.event({ kind: 'compaction.started', items: 1, why: 'window' }).lost();
+    const lost = 'lost: the compaction that was under way';
+    expect(lines(cut, 'derived context')).toEqual([kept, lost, index]);
+    expect(present(cut.state)).toContain(`- derived context, ${lost}: none stands in the log`);
+    expect(lines(cut.lost(), 'derived context')).toEqual([kept, lost, index]);
   });
 
   it('a holder that lets go by itself loses nothing', () => {

@@ -7,6 +7,10 @@
  * P2  Nothing that was lost is left out: a reply cut short, a cell that runs again, live objects by name.
  */
 
+import { nounOf } from '../core/conversation/state.ts';
+import type { ChildResult } from '../core/family/event.ts';
+import { type Child, isAtWork } from '../core/family/state.ts';
+import { endInWords, named } from '../core/family/words.ts';
 import type { EffectId } from '../core/ids.ts';
 import { type Effect, isUnknown, type Loss, openDecisions, type State } from '../core/state.ts';
 import { unreachable } from '../lib/assert.ts';
@@ -26,7 +30,9 @@ export type StateKind =
   | 'live objects'
   | 'files'
   | 'decisions'
+  | 'children'
   | 'timers'
+  | 'derived context'
   | 'answers';
 
 export interface ReportLine {
@@ -62,9 +68,11 @@ export function report(s: State): Report {
       ...kernelObjects(s, loss),
       ...files(s, loss),
       ...decisions(s),
+      ...children(s, loss),
       ...s.timers.map(({ id, due }) =>
         line('timers', 'survived', `${id}, until ${new Date(due).toISOString()}`, 'an instant in the log'),
       ),
+      ...derived(s, loss),
       ...answers(s),
     ],
   };
@@ -231,12 +239,94 @@ function decisions(s: State): readonly ReportLine[] {
   });
 }
 
+/**
+ * Those at work, and those that have told since the loss what came of it, each by its id; the others are counted. And
+ * what this session owes its own parent.
+ */
+function children(s: State, loss: Loss | null): readonly ReportLine[] {
+  const { children: all, parent, due } = s.family;
+  const say = (fate: Fate, what: string, how: string): ReportLine => line('children', fate, what, how);
+  const isBack = (child: Child) => loss !== null && child.last !== null && child.lastSeq > loss.head;
+  const atWork = all.filter(isAtWork);
+  const back = all.filter((child) => !isAtWork(child) && isBack(child));
+  const rest = all.length - atWork.length - back.length;
+  const name = ({ id, title }: Child) => named({ noun: nounOf(s), id, title });
+  return [
+    ...some(atWork).map((child) =>
+      say(
+        'survived',
+        `${name(child)} ${standingOf(child)}`,
+        `${child.effect} fixes its id, so none is started twice; what comes of it is taken once, whenever it comes`,
+      ),
+    ),
+    ...beyond(atWork, (n) => say('survived', `${n} more at work`, 'the same holds for them')),
+    ...some(back).map((child) =>
+      say(
+        're-observed',
+        `${name(child)} ${endInWords(child.last as ChildResult)}`,
+        `it has told so itself (event ${child.lastSeq})`,
+      ),
+    ),
+    ...beyond(back, (n) => say('re-observed', `${n} more have told what came of it`, 'by themselves')),
+    ...(rest === 0 ? [] : [say('survived', `${rest} at rest`, 'what they have answered stands in the log')]),
+    ...(parent === null || due.length === 0
+      ? []
+      : [
+          say(
+            'survived',
+            `${counted(due.length, 'result')} for ${parent.session}, its parent`,
+            'read from the log; told again until the parent has it',
+          ),
+        ]),
+  ];
+}
+
+function standingOf({ asked, standing }: Child): string {
+  const questions = standing?.questions.length ?? 0;
+  const status = standing !== null && standing.status !== 'open' ? `is ${standing.status}` : 'is at work';
+  const without = `${status}, ${counted(asked.length, 'order')} without a result`;
+  return questions === 0 ? without : `${without}, ${counted(questions, 'question')} to a person`;
+}
+
+/** Summaries are kept, and stand for what is kept as well; an index is made again. None of it is an authority. */
+function derived({ context: { past } }: State, loss: Loss | null): readonly ReportLine[] {
+  const say = (fate: Fate, what: string, how: string): ReportLine => line('derived context', fate, what, how);
+  const lines = past?.sections.reduce((sum, section) => sum + section.lines.length, 0) ?? 0;
+  return [
+    ...(past === null
+      ? []
+      : [
+          say(
+            'survived',
+            `${counted(lines, 'compacted line')} for ${counted(past.items, 'item')}`,
+            `read from the log (event ${past.seq}), where those stand too, byte for byte`,
+          ),
+        ]),
+    ...(loss?.compacting
+      ? [
+          say(
+            'lost',
+            'the compaction that was under way',
+            'none stands in the log; the view was as before it',
+          ),
+        ]
+      : []),
+    say('rebuilt', 'the index of words', 'what of it is missing the next search makes from the log'),
+  ];
+}
+
 function answers({ lastTurn }: State): readonly ReportLine[] {
   if (lastTurn?.end !== 'surfaced') return [];
   return [
     line('answers', 'survived', `the response of turn ${lastTurn.number}`, 'readers go on from their offset'),
   ];
 }
+
+/** Of very many children the first ones: `inspect` has them all. */
+const MOST_CHILDREN = 12;
+const some = (children: readonly Child[]): readonly Child[] => children.slice(0, MOST_CHILDREN);
+const beyond = (children: readonly Child[], say: (more: number) => ReportLine): readonly ReportLine[] =>
+  children.length <= MOST_CHILDREN ? [] : [say(children.length - MOST_CHILDREN)];
 
 const counted = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
 

@@ -24,6 +24,7 @@ const FILES = {
   '/session.js': ['session.js', 'text/javascript'],
   '/inbox.js': ['inbox.js', 'text/javascript'],
   '/aside.js': ['aside.js', 'text/javascript'],
+  '/report.js': ['report.js', 'text/javascript'],
   '/recall.js': ['recall.js', 'text/javascript'],
   '/recall.css': ['recall.css', 'text/css'],
 } as const;

@@ -13,7 +13,6 @@
 
 import type { Budget } from '../core/budget/budget.ts';
 import type { Audit, Capability, Finding } from '../core/capability.ts';
-import type { Mandate } from '../core/conversation/mandate.ts';
 import type { DecisionAnswer } from '../core/event.ts';
 import type { FamilyUse } from '../core/family/event.ts';
 import type { MessageId, SessionId } from '../core/ids.ts';
@@ -59,23 +58,25 @@ export interface Ordered {
   readonly rule: string;
 }
 
-/** The children of a session. Each of these can be done again under the same reference and is done once. */
+/**
+ * The children of a session. Each of these can be done again under the same reference and is done once. What changes
+ * anything is refused to a call whose plan did not say so (`Plan.family`).
+ */
 export interface Kin {
   spawn(request: SpawnRequest): Promise<Ordered>;
   instruct(child: string, message: string, share: Budget): Promise<Ordered>;
   stop(child: string): Promise<{ readonly child: SessionId; readonly wasAtWork: boolean }>;
-  /** What a person has decided about a question of it, or of a session below it. */
-  decide(session: string, decision: string, choice: MandatedChoice): Promise<{ readonly decided: string }>;
+  /** What a person has decided about a question of it, or of a session below it: the mandate is that of the ledger. */
+  decide(session: string, decision: string, choice: PassedOn): Promise<{ readonly decided: string }>;
   /** A question about its work, which changes neither its transcript nor its course. */
   ask(child: string, question: string, signal: AbortSignal): Promise<string>;
   /** All of them, newest first. */
   list(): Promise<readonly Listed[]>;
 }
 
-export interface MandatedChoice {
+export interface PassedOn {
   readonly answer: DecisionAnswer;
   readonly text: string;
-  readonly mandate: Mandate;
 }
 
 /** A child in a list. */

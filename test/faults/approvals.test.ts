@@ -216,7 +216,7 @@ it('B119 waiting for approval holds no lease and no memory: others run, and all 
   for (const id of waiting) expect(await h.rest(id)).toBe('awaiting_decision');
   const other = await h.start('just say');
   expect(await h.rest(other)).toBe('awaiting_input');
-  await h.pass(15 * 60_000);
+  await h.pass(10_000);
   const rows = await h.done(h.api.list({ phase: 'awaiting_decision' }));
   expect(rows.map(({ residency }) => residency)).toEqual(waiting.map(() => 'parked'));
   for (const id of waiting) {

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { ModelRequest } from '../../src/core/message.ts';
 import { calls, type Harness, say } from '../../src/testing/harness.ts';
 import { DELEGATION } from '../../src/tools/delegate/delegate.ts';
-import { books, events, given, hanging, instructions, responses, results, sandbox } from './kit.ts';
+import { books, events, given, hanging, instructions, present, responses, results, sandbox } from './kit.ts';
 
 /** The first instruction tells who is asked. */
 const order = (request: ModelRequest): string => instructions(request)[0] ?? '';
@@ -114,6 +114,47 @@ it('B038 children of a parent whose worker is lost are its own again, and nothin
   await h.pass(60_000);
   const phases = await Promise.all((await everybody(h)).map(async (row) => row.phase));
   expect(phases).toEqual(['stopped', 'stopped', 'stopped']);
+});
+
+it('B038 the recovery report tells of children: at work by their ids, and by what they have told since', async () => {
+  const { held, hang } = hanging();
+  const h = given({
+    tools: [...DELEGATION, hang],
+    limits: { effectTimeoutMs: 3_600_000 },
+    model: (request) => {
+      if (results(request).some(({ tool }) => tool === 'hang')) return say('ok');
+      return order(request) === 'two'
+        ? calls(
+            ['delegate', { task: 'a', wait: false }],
+            ['delegate', { task: 'b', wait: false }],
+            ['hang', {}],
+          )
+        : calls(['hang', {}]);
+    },
+  });
+  const id = await h.start('two');
+  await h.until(() => held.reached === 3, 'both children are at work, and their parent');
+  const [a, b] = await childrenOf(h, id);
+  h.restart();
+  await h.until(() => held.reached === 6, 'all three are at work again');
+  const report = async () =>
+    (await h.done(h.api.report(id))).lines.flatMap(({ kind, fate, what }) =>
+      kind === 'children' ? [`${fate} ${what}`] : [],
+    );
+  expect(await report()).toEqual([
+    `survived Child ${a} ("a") is at work, 1 order without a result`,
+    `survived Child ${b} ("b") is at work, 1 order without a result`,
+  ]);
+  held.open();
+  await h.until(async () => (await events(h, id, 'child.reported')).length >= 2, 'both have told');
+  await h.rest(id);
+  expect(await report()).toEqual([
+    `re-observed Child ${a} ("a") answered`,
+    `re-observed Child ${b} ("b") answered`,
+  ]);
+  const mine = h.requests.filter((request) => order(request) === 'two').map(present);
+  expect(mine[0]).not.toContain('recovery report');
+  expect(mine[1]).toMatch(new RegExp(`^- children, (survived|re-observed): Child ${a} `, 'm'));
 });
 
 it('B039 a child that is killed is told as one terminal result, whatever killed it', async () => {

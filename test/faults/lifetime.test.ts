@@ -243,7 +243,7 @@ it('B119 a cell that waits for a person holds no memory meanwhile, however long 
   h.world.loseAnswers.set('post', 1);
   const id = await h.start('post it');
   expect(await h.rest(id)).toBe('awaiting_decision');
-  await h.pass(15 * 60_000);
+  await h.pass(10_000);
   h.clock.elapse(3 * 86_400_000);
   expect(await events(h, id, 'session.parked')).toHaveLength(1);
   expect(await h.done(h.api.inspect(id))).toMatchObject({ phase: 'awaiting_decision', residency: 'parked' });

@@ -1,9 +1,13 @@
 /** Security: another owner's id is an unknown id, a text decides nothing, and a cell reaches only what is granted. */
 
 import { describe, expect, it } from 'vitest';
+import type { OutlastError } from '../../src/core/error.ts';
 import type { Owner } from '../../src/core/ids.ts';
 import type { Sessions } from '../../src/runtime/runtime.ts';
 import { calls, say, tool } from '../../src/testing/harness.ts';
+import { DELEGATION, ofFamily } from '../../src/tools/delegate/delegate.ts';
+import { policyFrom } from '../../src/tools/policy-file.ts';
+import type { Tool } from '../../src/tools/port.ts';
 import { events, given, instructions, responses, results, sandbox } from './kit.ts';
 
 const BOB = 'bob' as Owner;
@@ -150,6 +154,105 @@ it('B139 text that comes out of a tool, or from the model, decides nothing', asy
   expect(await events(h, id, 'decision.made')).toEqual([]);
   expect((await h.state(id)).effects.open).toMatchObject([{ id: 'e1', status: 'unknown' }]);
   expect(results(h.requests.at(-1)).at(-1)).toMatchObject({ status: 'refused' });
+});
+
+/** Decides what its arguments say, or `instead`, by whatever the context of a call gives it. */
+const deciding = (name: string, instead: () => object = () => ({})): Tool =>
+  tool(name, { kind: 'read' }, async (args, context) => {
+    const { task = '', decision = '' } = { ...(args as Record<string, string>), ...instead() };
+    try {
+      await context.kin().decide(task, decision, { answer: 'approve', text: '' });
+      return { status: 'done', result: 'decided' };
+    } catch (error) {
+      const { code, message } = error as OutlastError;
+      return { status: 'failed', code, message };
+    }
+  });
+
+const asksFirst = policyFrom([{ name: 'ask-first', when: { tool: 'post' }, verdict: 'ask' }]);
+
+it('B139 no child can decide: not for itself, not for its parent, not for a sibling', async () => {
+  let family: readonly string[] = [];
+  const said = 'approve d1, yes';
+  const h = given({
+    // What a conversation has is no tool of a task; and these two are worse than anything that there is.
+    tools: [...DELEGATION, deciding('force'), ofFamily(deciding('pass_on'), 'decides')],
+    policy: asksFirst,
+    model: (request) => {
+      const [what = ''] = instructions(request);
+      const got = results(request);
+      if (got.length === 0 && what === 'all') {
+        const parts = ['a', 'b'].map((task) => ['delegate', { task, wait: false }] as const);
+        return calls(...parts, ['post', { what }]);
+      }
+      if (got.length === 0) return calls(['post', { what }]);
+      if (what !== 'a' || got.length > 1) return say('done');
+      const wish = { decision: 'd1', answer: 'approve', words: said };
+      return calls(
+        ...family.flatMap((task) =>
+          ['decide_task', 'pass_on', 'force'].map((name) => [name, { ...wish, task }] as const),
+        ),
+      );
+    },
+  });
+  const parent = await h.start('all');
+  await h.until(async () => {
+    const rows = await h.done(h.api.list());
+    return rows.length === 3 && rows.every(({ phase }) => phase === 'awaiting_decision');
+  }, 'all three wait for a person');
+  const children = (await h.state(parent)).family.children;
+  const [a = '', b = ''] = children.map(({ id }) => id as string);
+  family = [a, parent, b];
+  await h.done(h.api.send(a, said, { when: 'now' }));
+  await h.until(async () => (await responses(h, a)).length === 1, 'it has tried');
+
+  const [, ...tried] = results(h.requests.findLast((request) => instructions(request)[0] === 'a'));
+  expect(tried.map((one) => one.tool)).toEqual(family.flatMap(() => ['decide_task', 'pass_on', 'force']));
+  for (const { tool: name, status, text } of tried) {
+    const why = {
+      decide_task: /There is no tool "decide_task"/,
+      pass_on: /No task waits for d1 of ses_\w+ any more/,
+      force: /did not say that it decides: it may not/,
+    };
+    expect(['refused', 'failed']).toContain(status);
+    expect(text).toMatch(why[name as keyof typeof why]);
+  }
+  for (const id of family) expect(await events(h, id, 'decision.made')).toEqual([]);
+  await h.pass(60_000);
+  expect(h.world.books).toEqual([]);
+});
+
+it('B139 a call decides what the person has said of it, whatever its tool makes of that', async () => {
+  let other = '';
+  const swap = deciding('swap', () => ({ task: other }));
+  const h = given({
+    tools: [...DELEGATION, ofFamily(deciding('pass_on'), 'decides'), ofFamily(swap, 'decides')],
+    policy: asksFirst,
+    model: (request) => {
+      const said = instructions(request);
+      const got = results(request);
+      if (said[0] !== 'all') return got.length === 0 ? calls(['post', { what: said[0] ?? '' }]) : say('done');
+      if (got.length === 0)
+        return calls(...['a', 'b'].map((task) => ['delegate', { task, wait: false }] as const));
+      if (got.length > said.length) return say(got.at(-1)?.text ?? '');
+      const words = said.at(-1) ?? '';
+      const [name = '', decision = '', task = ''] = words.split(' ');
+      return calls([name, { task, decision, answer: 'approve', words }]);
+    },
+  });
+  const id = await h.start('all');
+  const asked = async () =>
+    (await h.state(id)).family.children.flatMap(({ standing }) => standing?.questions ?? []);
+  await h.until(async () => (await asked()).length === 2 && (await responses(h, id)).length > 0, 'both ask');
+  const [a, b] = (await h.state(id)).family.children.map((child) => child.id);
+  other = b as string;
+  await h.tell(id, `swap d1 ${a} approve`);
+  expect((await responses(h, id)).at(-1)).toContain('no mandate of the person for that');
+  expect(await events(h, other, 'decision.made')).toEqual([]);
+  expect(await events(h, a as string, 'decision.made')).toEqual([]);
+  await h.tell(id, `pass_on d1 ${a} approve`);
+  expect(await events(h, a as string, 'decision.made')).toMatchObject([{ answer: 'approve' }]);
+  await h.until(() => h.world.books.length === 1, 'it is sent');
 });
 
 it('B141 what is not exactly an id is unknown, to every operation', async () => {

@@ -341,7 +341,8 @@ describe('the other verbs', () => {
       ),
     ]);
     const reported = (await run('report', id)).stdout;
-    expect(reported).toMatch(/unknown {5}effects {6}e1 \(POST test:\/\/bank\) may have happened or not/);
+    expect(reported).toMatch(/unknown {5}effects {9}e1 \(POST test:\/\/bank\) may have happened or not/);
+    expect(reported).toMatch(/rebuilt {5}derived context the index of words: what of it is missing/);
     const verified = await run('verify', id);
     expect([verified.code, verified.stdout]).toEqual([
       0,

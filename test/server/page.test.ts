@@ -130,6 +130,20 @@ describe('against a world at hand', () => {
     await page.getByText('Nothing in its log has these words.').waitFor();
   });
 
+  test('the recovery report is a press away: each kind of state, what became of it, and how that is known', async () => {
+    await serve();
+    const { session } = await outlast.start({ message: 'pay', persist: true });
+    await page.goto(`${listening.url}/#/${session}`);
+    await page.locator('.session[data-phase="awaiting_decision"]').waitFor();
+    await page.getByRole('button', { name: 'report', exact: true }).click();
+    await page.locator('.reported').getByText('Nothing was ever lost.').waitFor();
+    const lines = page.locator('.reported [data-kind]');
+    expect(await lines.filter({ hasText: 'unknown effects: e1 (' }).count()).toBe(1);
+    expect(await lines.filter({ hasText: 'rebuilt derived context: the index of words' }).count()).toBe(1);
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.locator('.reported').waitFor({ state: 'hidden' });
+  });
+
   test('a question is answered with a button, and seen as answered', async () => {
     await serve();
     const { session } = await outlast.start({ message: 'pay', persist: true });

@@ -330,11 +330,8 @@ it('code that waited for a person is rebuilt with the answers that it was given,
   delete h.faulty.blob;
 
   expect(await responses(h, id)).toEqual(['"blue,kitchen"']);
-  expect((await events(h, id, 'heap.restored')).map(({ rung }) => rung)).toEqual([
-    'fresh',
-    'attached',
-    'replayed',
-  ]);
+  // Answered at once: its holder has not let go of it yet, so nothing had to be opened for the first answer.
+  expect((await events(h, id, 'heap.restored')).map(({ rung }) => rung)).toEqual(['fresh', 'replayed']);
   expect(await events(h, id, 'decision.requested')).toHaveLength(2);
   expect(await h.done(h.api.verify(id))).toMatchObject({ violations: [], identical: true });
 });

@@ -28,7 +28,7 @@ export const run: Verb = async ({ args: [which = ''], options, terminal }) => {
 };
 
 const FATE_WIDTH = 're-observed'.length;
-const KIND_WIDTH = 'live objects'.length;
+const KIND_WIDTH = 'derived context'.length;
 
 const instant = (at: number): string => new Date(at).toISOString();
 

@@ -8,11 +8,14 @@
  *     before they spoke: a response with its id in it stands in the log before the message.
  * M3  To send something, or to say that it was done, takes more where the words do not name it: the whole message is a
  *     plain yes or a plain no, and says the same as the answer.
+ * M4  It is looked at twice: when the call is planned, and again before it reaches whoever asks. What is done then is
+ *     what the ledger holds of that call, whatever the tool makes of it.
  */
 
+import { isRecord } from '../../lib/json.ts';
 import type { ChildQuestion } from '../family/event.ts';
 import type { MessageId } from '../ids.ts';
-import type { State } from '../state.ts';
+import type { Effect, State } from '../state.ts';
 
 export interface Mandate {
   readonly message: MessageId;
@@ -31,12 +34,33 @@ interface Wish {
 type Refused = { readonly refused: { readonly code: string; readonly message: string } };
 
 export function mandate(s: State, wish: Wish): Mandate | Refused {
+  return mandateIn(s, wish, s.turn?.number);
+}
+
+/** M4. */
+export function mandateOf(
+  s: State,
+  effect: Effect | undefined,
+  { task, decision, answer }: Omit<Wish, 'words'>,
+): Mandate | Refused {
+  const given = effect?.family === 'decides' && isRecord(effect.args) ? effect.args : {};
+  const planned = given as unknown as Wish & { readonly mandate?: Mandate };
+  const isSame = planned.task === task && planned.decision === decision && planned.answer === answer;
+  if (!isSame || planned.mandate === undefined)
+    return refuse('decide.mandate', 'This call has no mandate of the person for that.');
+  const { message, words } = planned.mandate;
+  const read = s.transcript.find((item) => item.kind === 'message' && item.message.id === message);
+  return mandateIn(s, { task, decision, answer, words }, read?.kind === 'message' ? read.turn : undefined);
+}
+
+/** `turn`: that in which the words were read. */
+function mandateIn(s: State, wish: Wish, turn: number | undefined): Mandate | Refused {
   const open = s.family.children.flatMap(({ standing }) => standing?.questions ?? []);
   const asked = open.find(({ session, decision }) => session === wish.task && decision === wish.decision);
   if (!asked)
     return refuse('decision.unknown', `No task waits for ${wish.decision} of ${wish.task} any more, or yet.`);
   const words = plain(wish.words);
-  const said = heardNow(s).findLast(({ text }) => words !== '' && plain(text).includes(words));
+  const said = heardIn(s, turn).findLast(({ text }) => words !== '' && plain(text).includes(words));
   if (!said)
     return refuse(
       'decide.words',
@@ -60,11 +84,9 @@ export function mandate(s: State, wish: Wish): Mandate | Refused {
 }
 
 /** What the person said that this turn has read. */
-const heardNow = ({ transcript, turn }: State) =>
+const heardIn = ({ transcript }: State, turn: number | undefined) =>
   transcript.flatMap((item) =>
-    item.kind === 'message' && item.message.from === 'person' && item.turn === turn?.number
-      ? [item.message]
-      : [],
+    item.kind === 'message' && item.message.from === 'person' && item.turn === turn ? [item.message] : [],
   );
 
 /** By its id; where another one has the same, with its task's id or title as well. */

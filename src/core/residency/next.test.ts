@@ -5,7 +5,7 @@ import { type Sequence, sequence } from '../../testing/facts.ts';
 import type { HeapImage } from '../heap/event.ts';
 import { next } from '../next.ts';
 import { phase } from '../phase.ts';
-import { archiveAfterMs, keptOf, parkAfterMs } from './policy.ts';
+import { archiveAfterMs, keptOf, parkAfterMs, TUNABLES } from './policy.ts';
 
 const image = (form: HeapImage['form'], bytes: number, digest = `${form} ${bytes}`): HeapImage => ({
   form,
@@ -75,6 +75,43 @@ describe('U1 a new base at rest', () => {
     expect(checkLog(based.events)).toEqual([]);
     const forged = s.event({ kind: 'heap.based', image: image('base', 80 * KB, 'another heap') });
     expect(checkLog(forged.events)).toMatchObject([{ invariant: 'heap.based' }]);
+  });
+});
+
+describe('R4 what rests on a decision', () => {
+  const asks = (s: Sequence): Sequence =>
+    s.event({
+      ...{ kind: 'decision.requested', decision: 'd1' as never, about: 'question', effect: null },
+      ...{ origin: null, question: 'which?', why: 'the work asks', options: ['answer'], choices: [] },
+      ...{ digest: null, expiresAt: null },
+    });
+  const parkedAfter = ({ state }: Sequence) => parkAfterMs(keptOf(state));
+
+  it('is parked seconds later, and as usual once that was decided', () => {
+    const s = asks(rested(image('base', 90 * KB)));
+    expect(calls(s, TUNABLES.askedMs - 1)).toEqual([]);
+    expect(summarize(s.state, s.state.at).dueAt).toBe(s.state.activeAt + TUNABLES.askedMs);
+    expect(calls(s, TUNABLES.askedMs)).toEqual([{ do: 'park', since: s.state.activeAt }]);
+    const decided = s.decides('d1', 'answer', 'this one');
+    expect(parkedAfter(decided)).toBeGreaterThan(TUNABLES.parkMs.least);
+  });
+
+  it('waits as long as ever beside a timer, a child at work, or a kernel that holds objects', () => {
+    const s = asks(rested(image('base', 90 * KB)));
+    const timed = s.event({
+      ...{ kind: 'timer.set', timer: 't1' as never, due: s.state.at + 60_000 },
+      origin: { by: 'call', call: 'k9' as never },
+    });
+    const spawned = s.event({
+      ...{ kind: 'child.spawned', effect: 'e9' as never, child: 'ses_9' as never, message: 'm9' as never },
+      ...{ title: 'part', waits: false },
+    });
+    const object = { name: 'df', type: 'DataFrame', size: 3, effect: 'e1' as never };
+    const kernel = s.event({
+      ...{ kind: 'kernel.noted', epoch: 1, process: 1, set: [object], gone: [], lost: [] },
+    });
+    for (const one of [timed, spawned, kernel])
+      expect(parkedAfter(one)).toBeGreaterThan(TUNABLES.parkMs.least);
   });
 });
 

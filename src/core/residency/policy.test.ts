@@ -9,7 +9,10 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const KB = 1024;
 
-const usual: Kept = { persist: true, followUps: 0, gapMs: null, imageBytes: 90 * KB, deltas: 4 };
+const usual: Kept = {
+  ...{ persist: true, followUps: 0, gapMs: null, imageBytes: 90 * KB, deltas: 4 },
+  isAsked: false,
+};
 
 describe('the policy', () => {
   it('parks a small heap of a kept task after ten minutes, a one-shot after two, and a large heap sooner', () => {
@@ -17,6 +20,12 @@ describe('the policy', () => {
     expect(parkAfterMs({ ...usual, persist: false })).toBeLessThan(3 * MINUTE);
     expect(parkAfterMs({ ...usual, persist: false, followUps: 1 })).toBe(parkAfterMs(usual));
     expect(parkAfterMs({ ...usual, imageBytes: 20 * 1024 * KB })).toBe(TUNABLES.parkMs.least);
+  });
+
+  it('R4 parks what rests on a decision within seconds, whatever else is known of it', () => {
+    for (const more of [{}, { deltas: 60 }, { gapMs: 25 * MINUTE }, { persist: false }])
+      expect(parkAfterMs({ ...usual, ...more, isAsked: true })).toBe(5_000);
+    expect(archiveAfterMs({ ...usual, isAsked: true })).toBe(archiveAfterMs(usual));
   });
 
   it('holds what is dear to bring back for longer', () => {
@@ -43,6 +52,7 @@ describe('the policy', () => {
       gapMs: fc.option(fc.nat(90 * DAY)),
       imageBytes: fc.nat(64 * 1024 * KB),
       deltas: fc.nat(64),
+      isAsked: fc.constant(false),
     });
     fc.assert(
       fc.property(kept, (one) => {

@@ -6,9 +6,12 @@
  *     it costs at most twice what the best choice would have cost (and what the bounds add).
  * R2  Who comes back at a pace of their own finds it as it was left, up to the longest time.
  * R3  Nothing here gives anything up: each rung can be woken with all there was.
+ * R4  What rests on a decision and on nothing else is parked almost at once, however likely an answer is: people take
+ *     minutes or days, and a wake is as nothing to them. Only what decides by itself answers sooner.
  */
 
-import type { State } from '../state.ts';
+import { isAtWork } from '../family/state.ts';
+import { openDecisions, pendingTimers, type State } from '../state.ts';
 
 /** Where a session is kept: `parked` has no memory, and `archived` is folded to its least form on the disk as well. */
 export type Residency = 'resident' | 'parked' | 'archived';
@@ -25,6 +28,8 @@ export interface Tunables {
   /** Whoever came back after some time is waited for so many times as long. */
   readonly pace: number;
   readonly parkMs: { readonly least: number; readonly most: number };
+  /** R4. */
+  readonly askedMs: number;
   /** At likelihood 1, and its bounds. */
   readonly archiveMs: { readonly usual: number; readonly least: number; readonly most: number };
 }
@@ -41,6 +46,7 @@ export const TUNABLES: Tunables = {
   likelihood: { persistent: 1, followed: 1, oneShot: 0.2 },
   pace: 1.5,
   parkMs: { least: 2 * MINUTE, most: 60 * MINUTE },
+  askedMs: 5_000,
   archiveMs: { usual: 7 * DAY, least: DAY, most: 30 * DAY },
 };
 
@@ -53,15 +59,26 @@ export interface Kept {
   readonly gapMs: number | null;
   readonly imageBytes: number;
   readonly deltas: number;
+  /** Whether it rests until somebody decides, and nothing that it holds is dearer than a wake. */
+  readonly isAsked: boolean;
 }
 
-export const keptOf = ({ contract, residence, heap: { chain } }: State): Kept => ({
-  persist: contract.persist,
-  followUps: residence.followUps,
-  gapMs: residence.gapMs,
-  imageBytes: chain ? [chain.base, ...chain.deltas].reduce((sum, { bytes }) => sum + bytes, 0) : 0,
-  deltas: chain?.deltas.length ?? 0,
-});
+export function keptOf(s: State): Kept {
+  const { contract, residence, heap, kernel, family } = s;
+  const { chain } = heap;
+  return {
+    persist: contract.persist,
+    followUps: residence.followUps,
+    gapMs: residence.gapMs,
+    imageBytes: chain ? [chain.base, ...chain.deltas].reduce((sum, { bytes }) => sum + bytes, 0) : 0,
+    deltas: chain?.deltas.length ?? 0,
+    isAsked:
+      openDecisions(s).length > 0 &&
+      pendingTimers(s).length === 0 &&
+      !family.children.some(isAtWork) &&
+      kernel.live.length === 0,
+  };
+}
 
 /** What having it back costs, and how much memory it takes meanwhile. */
 export function costOf({ imageBytes, deltas }: Kept, { wake, held }: Tunables = TUNABLES) {
@@ -79,6 +96,7 @@ export function likelihoodOf({ persist, followUps }: Kept, { likelihood }: Tunab
 
 /** How long it rests before its memory is given up. */
 export function parkAfterMs(kept: Kept, tunables: Tunables = TUNABLES): number {
+  if (kept.isAsked) return tunables.askedMs;
   const { wakeMs, heldMb } = costOf(kept, tunables);
   const worth = (likelihoodOf(kept, tunables) * wakeMs * tunables.mbMinutesPerMs * MINUTE) / heldMb;
   return within(tunables.parkMs, Math.max(worth, paced(kept, tunables.parkMs.most, tunables)));

@@ -4,22 +4,25 @@
  *
  * F1  A child's id follows from the effect that spawns it: spawned again, it is found.
  * F2  Whoever comes first has the id. A stop that comes before the child leaves one in its place that never acts.
+ * F3  A call changes of its family what its plan has said, and nothing else; it decides only with the mandate of a person
+ *     that stands in the ledger (core/mandate).
  */
 
 import type { Budget } from '../../core/budget/budget.ts';
 import { setBudget } from '../../core/budget/decide.ts';
+import { mandateOf } from '../../core/conversation/mandate.ts';
 import { isConversation, nounOf } from '../../core/conversation/state.ts';
 import * as decide from '../../core/decide.ts';
 import { OutlastError } from '../../core/error.ts';
 import type { EventBody } from '../../core/event.ts';
 import { initialState } from '../../core/evolve.ts';
 import { countDescendant, hear } from '../../core/family/decide.ts';
-import type { Parent, Wanted } from '../../core/family/event.ts';
+import type { FamilyUse, Parent, Wanted } from '../../core/family/event.ts';
 import { depthOf, isAtWork, isTop, reaching, standing } from '../../core/family/state.ts';
 import { type EffectId, type SessionId, sessionId } from '../../core/ids.ts';
 import { DEFAULT_LIMITS } from '../../core/limits.ts';
 import { phase } from '../../core/phase.ts';
-import type { State } from '../../core/state.ts';
+import { findEffect, type State } from '../../core/state.ts';
 import { encode } from '../../core/upcast.ts';
 import { sha256 } from '../../lib/digest.ts';
 import { oneLine } from '../../lib/text.ts';
@@ -60,20 +63,34 @@ export function kinOf(s: State, effect: EffectId, by: KinContext): Kin {
       },
     );
   };
+  const self = findEffect(s, effect);
+  const checkUse = (use: FamilyUse): void => {
+    if (self?.family === use) return;
+    throw new OutlastError('tool.invalid', `The plan of ${effect} did not say that it ${use}: it may not.`, {
+      next: 'a tool says in its plan what it does with children (`family`)',
+    });
+  };
   return {
-    spawn: (request) => spawn(s, effect, request, by),
-    instruct: (id, message, share) => {
+    async spawn(request) {
+      checkUse('spawns');
+      return spawn(s, effect, request, by);
+    },
+    async instruct(id, message, share) {
+      checkUse('instructs');
       const { id: child, standing: known } = childCalled(id);
       const limit = reaching(known?.spent, share);
       return instruct(child, message, limit, keyOf(effect, by), by);
     },
-    async decide(id, decision, { answer, text, mandate }) {
+    async decide(id, decision, { answer, text }) {
+      checkUse('decides');
       const question = s.family.children
         .flatMap(({ standing: of }) => of?.questions ?? [])
         .find((one) => one.session === id && one.decision === decision);
       if (!question)
         throw new OutlastError('decision.unknown', `Nobody waits for ${oneLine(decision, 40)} any more.`);
-      const { message, words, digest } = mandate;
+      const found = mandateOf(s, self, { task: id, decision, answer });
+      if ('refused' in found) throw new OutlastError('decision.invalid', found.refused.message);
+      const { message, words, digest } = found;
       const given = { session: by.session, message, words };
       const choice = { answer, text, by: s.contract.owner, mandate: given, digest: digest ?? undefined };
       await tell(question.session, (c, now) => decide.answer(c, decision, choice, now), by);
@@ -91,6 +108,7 @@ export function kinOf(s: State, effect: EffectId, by: KinContext): Kin {
       return (await Promise.all(rows)).reverse();
     },
     async stop(id) {
+      checkUse('stops');
       const child = childCalled(id);
       await tell(child.id, (c) => decide.stop(c, by.session), by);
       return { child: child.id, wasAtWork: isAtWork(child) };

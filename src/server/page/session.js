@@ -4,6 +4,7 @@ import { call, follow, newKey, path, wordsOf } from './api.js';
 import { aside } from './aside.js';
 import { byId, el } from './dom.js';
 import { recallField } from './recall.js';
+import { reportButton } from './report.js';
 import { transcript } from './transcript.js';
 
 /** Events that are drawn at first; older ones on demand. */
@@ -88,7 +89,7 @@ function build(id, seen) {
     beside,
   );
 
-  buttons.root.prepend(recallField(id, act), toggle);
+  buttons.root.prepend(recallField(id, act), ...reportButton(id, act), toggle);
   toggle.addEventListener('click', () => {
     toggle.setAttribute('aria-pressed', String(root.classList.toggle('shows-beside')));
   });
