@@ -9,6 +9,7 @@ import type { DecisionAnswer } from '../../core/event.ts';
 import type { SessionId } from '../../core/ids.ts';
 import type { Phase } from '../../core/phase.ts';
 import { type Decision, findEffect, openDecisions, type State } from '../../core/state.ts';
+import { assert } from '../../lib/assert.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Outlast } from '../../runtime/runtime.ts';
 import { Branch, FORKED } from './branch.ts';
@@ -30,6 +31,8 @@ interface Options {
   readonly watch: Watch;
   /** What somebody else does meanwhile. */
   readonly other: { readonly changesCourse: boolean; readonly hasActed: boolean };
+  /** What they send arrives twice. */
+  readonly isRepeated: boolean;
 }
 
 export class Person {
@@ -62,7 +65,8 @@ export class Person {
     if (!session) throw new Error('a scenario begins with start');
     if (act.do === 'fork') return this.fork(api, session, key);
     if (act.do === 'edit' || act.do === 'lose') return this.atTheMachine(session, act);
-    await say(api, session, act, key).catch((error: unknown) => {
+    const { isRepeated } = this.options;
+    await say(api, session, act, key, isRepeated).catch((error: unknown) => {
       // Somebody else has stopped it, or ended the turn; then there is nothing to say to it.
       const isRefused = error instanceof OutlastError && error.action !== 'retry';
       if (!(other.changesCourse && isRefused)) throw error;
@@ -172,10 +176,13 @@ export class Person {
   }
 }
 
-async function say(api: Outlast, id: SessionId, act: Act, key: string): Promise<void> {
+async function say(api: Outlast, id: SessionId, act: Act, key: string, isRepeated: boolean): Promise<void> {
   const { text = '', when } = act;
-  if (act.do === 'send') await api.send(id, text, { key, ...(when ? { when } : {}) });
-  else if (act.do === 'raise') {
+  if (act.do === 'send') {
+    const send = () => api.send(id, text, { key, ...(when ? { when } : {}) });
+    const receipts = await Promise.all(isRepeated ? [send(), send()] : [send()]);
+    assert(new Set(receipts.map((one) => one.seq)).size === 1, 'a repeat gets the first receipt');
+  } else if (act.do === 'raise') {
     const { whose, budget = {} } = act;
     await (whose === 'owner' ? api.setOwnerBudget(budget) : api.setBudget(id, { session: budget }));
   } else if (isCall(act.do)) await api[act.do](id);
