@@ -1,13 +1,16 @@
 // Owns: `npm test` (everything) and `npm run check` (the quick part). Runs after ensure.mjs has installed.
 // Usage: node scripts/test.mjs [check] [vitest arguments]
 //
+// `check` is format, lint, types, build, tidy, unit tests, examples, and of the crash loop a sample: single crashes at
+// every boundary of two small scenarios. The whole loop, pairs, seeds and planted bugs are in `npm test`.
+//
 // T1. The last line of stdout, alone and once, is the true total: each static check counts as one.
 // T2. All steps run even when an early one fails, and the exit code is 0 only if nothing failed.
 
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runInstalled } from './child.mjs';
+import { run, runInstalled } from './child.mjs';
 import { closingLine } from './closing-line.mjs';
 import { ensure } from './ensure.mjs';
 
@@ -23,6 +26,15 @@ const checks = {
   types: () => runInstalled('typescript/bin/tsc', ['--noEmit']),
   build: async () => ((await ensure()) ? 0 : 1),
 };
+
+/** Of the crash loop, what `check` runs. */
+const SAMPLE = ['effects side by side', 'a blind effect'];
+if (isQuick) {
+  for (const scenario of SAMPLE) {
+    const crashes = ['dist/testing/sim/main.js', '--mode', 'crash', '--scenario', scenario];
+    checks[`crash loop: ${scenario}`] = () => run(process.execPath, crashes);
+  }
+}
 
 const total = { passed: 0, failed: 0, skipped: 0 };
 for (const [name, check] of Object.entries(checks)) {

@@ -2,8 +2,9 @@
 
 import { expect, it } from 'vitest';
 import type { ModelRequest } from '../../src/core/message.ts';
-import { calls, type Harness, say } from '../../src/testing/harness.ts';
+import { calls, gate, type Harness, say, tool } from '../../src/testing/harness.ts';
 import { DELEGATION } from '../../src/tools/delegate/delegate.ts';
+import type { Answer } from '../../src/tools/port.ts';
 import { books, events, given, hanging, instructions, present, responses, results, sandbox } from './kit.ts';
 
 /** The first instruction tells who is asked. */
@@ -11,6 +12,8 @@ const order = (request: ModelRequest): string => instructions(request)[0] ?? '';
 
 const childrenOf = async (h: Harness, session: string): Promise<readonly string[]> =>
   (await h.state(session)).family.children.map(({ id }) => id);
+
+const DONE: Answer = { status: 'done', result: 1 };
 
 /** All sessions of the store. */
 const everybody = async (h: Harness) => h.store.list({ limit: 500 });
@@ -293,7 +296,7 @@ it('what nobody knows of a child is its parent’s too, and its question reaches
   expect((await responses(h, id)).at(-1)).toBe('done');
 });
 
-it('a pause goes down the tree, and a turn that is interrupted leaves children alone', async () => {
+it('a pause goes down the tree, and so does going on', async () => {
   const { held, hang } = hanging();
   const h = given({
     tools: [...DELEGATION, hang],
@@ -313,12 +316,54 @@ it('a pause goes down the tree, and a turn that is interrupted leaves children a
   await h.done(h.api.resume(id));
   await h.pass(1_000);
   expect((await h.store.row(child as never))?.phase).toBe('working');
-  await h.done(h.api.interrupt(id));
   held.open();
-  await h.pass(10_000);
-  expect(await responses(h, child)).toEqual(['worked']);
-  // It comes like a message, and is heard once.
+  await h.rest(id);
   expect(await responses(h, id)).toEqual(['heard']);
+});
+
+it('B187 a turn that is interrupted leaves children at work, and they report; a stop ends them', async () => {
+  const gates = [gate(), gate()] as const;
+  let reached = 0;
+  const hang = tool('hang', { kind: 'read' }, () => (gates[reached++] ?? gates[0]).pass(DONE));
+  const h = given({
+    tools: [...DELEGATION, hang],
+    limits: { effectTimeoutMs: 3_600_000 },
+    model: (request) => {
+      const got = results(request);
+      if (order(request) !== 'parent') return got.length === 0 ? calls(['hang', {}]) : say('worked');
+      const said = instructions(request).at(-1);
+      if (said === 'parent' && got.length === 0) return calls(['delegate', { task: 'kept' }]);
+      if (said === 'another' && got.length === 1) return calls(['delegate', { task: 'ended' }]);
+      return say(`heard ${said}`);
+    },
+  });
+  const phaseOf = async (of = '') => (await h.store.row(of as never))?.phase;
+  const id = await h.start('parent');
+  await h.until(() => reached === 1, 'the child works');
+  const [kept = ''] = await childrenOf(h, id);
+  await h.done(h.api.interrupt(id));
+  await h.tell(id, 'and you?');
+  expect(await responses(h, id)).toEqual(['heard and you?']);
+  expect(await phaseOf(kept)).toBe('working');
+  gates[0].open();
+  await h.pass(10_000);
+  expect(await responses(h, kept)).toEqual(['worked']);
+  // It comes like a message, and is heard once.
+  expect((await events(h, id, 'child.reported')).filter(({ result }) => result !== null)).toHaveLength(1);
+  expect(await responses(h, id)).toHaveLength(2);
+
+  await h.done(h.api.send(id, 'another'));
+  await h.until(() => reached === 2, 'another child works');
+  const [, ended = ''] = await childrenOf(h, id);
+  await h.done(h.api.interrupt(id));
+  await h.pass(1_000);
+  expect(await phaseOf(ended)).toBe('working');
+  await h.done(h.api.stop(id));
+  await h.pass(10_000);
+  expect(await phaseOf(ended)).toBe('stopped');
+  gates[1].open();
+  await h.pass(10_000);
+  expect(await responses(h, ended)).toEqual([]);
 });
 
 it('a child that somebody opens again tells of its later turn as a new result, and the next stop reaches it', async () => {

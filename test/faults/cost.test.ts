@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import type { Usage } from '../../src/core/message.ts';
 import type { Prices } from '../../src/models/port.ts';
 import { calls, gate, read, say, tool } from '../../src/testing/harness.ts';
+import { DELEGATION } from '../../src/tools/delegate/delegate.ts';
 import { books, events, given, instructions, present, responses, results, sandbox } from './kit.ts';
 
 /** A micro-dollar for each token. */
@@ -86,6 +87,37 @@ it('B121 two sessions of an owner share what is left: together they never take m
   await h.done(h.api.setOwnerBudget({ microUsd: 100 * ONE }));
   for (const id of ids) expect(await h.rest(id)).toBe('awaiting_input');
   for (const id of ids) expect(await responses(h, id)).toEqual(['done']);
+});
+
+it('B121 a session and its children have one budget: together they never take more', async () => {
+  const h = given({
+    prices,
+    tools: DELEGATION,
+    limits: { childrenAtOnce: 3 },
+    model: (request) => {
+      const got = read(request).results.length;
+      if (instructions(request)[0] !== 'parent')
+        return { ...(got < 5 ? calls(['look', { what: 'x' }]) : say('done')), usage };
+      const three = ['a', 'b', 'c'].map((task) => ['delegate', { task }] as const);
+      return { ...(got === 0 ? calls(...three) : say('done')), usage };
+    },
+  });
+  // Alone, each of the three would take six, and the parent two: twenty.
+  const limit = 40_000;
+  expect(limit).toBeLessThan(20 * ONE);
+  const id = await h.start('parent', { budget: { session: { microUsd: limit } } });
+  await h.rest(id);
+  await h.pass(60_000);
+  const { children } = (await h.state(id)).family;
+  expect(children).toHaveLength(3);
+  const spent = await Promise.all(
+    [id, ...children.map((child) => child.id)].map(async (one) => (await h.state(one)).budget.spent.microUsd),
+  );
+  // All have worked, and none came to the end of its work.
+  expect(spent.every((one) => one > 0)).toBe(true);
+  expect(spent.reduce((sum, one) => sum + one, 0)).toBe(h.requests.length * ONE);
+  expect(h.requests.length * ONE).toBeLessThanOrEqual(limit);
+  for (const { id: child } of children) expect(await responses(h, child)).toEqual([]);
 });
 
 it('B121 what a crash took with it is not forgotten: the budget counts all that the call could cost', async () => {

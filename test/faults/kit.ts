@@ -1,5 +1,7 @@
 /** What the tests of this folder share: a harness that is judged when its test is over, and words to read it with. */
 
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, expect } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import type { ModelRequest } from '../../src/core/message.ts';
@@ -82,3 +84,13 @@ export const hanging = () => {
 
 export const books = (h: Harness): readonly string[] =>
   h.world.books.map(({ service, what }) => `${service}: ${what}`);
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** What this process holds on to: its heap, and bytes outside of it, without what nobody refers to any more. */
+export function heldBytes(): number {
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}

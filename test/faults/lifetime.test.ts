@@ -2,6 +2,7 @@
 
 import { expect, it } from 'vitest';
 import { calls, gate, say, tool } from '../../src/testing/harness.ts';
+import { DELEGATION } from '../../src/tools/delegate/delegate.ts';
 import { events, given, instructions, notes, responses, results, sandbox } from './kit.ts';
 
 const DAY = 86_400_000;
@@ -113,6 +114,36 @@ it('B095 a timer fires although messages and other timers came before it', async
   expect((await responses(h, id)).at(-1)).toBe('"10,20,30"');
   expect(await events(h, id, 'timer.fired')).toHaveLength(3);
   expect(notes(h.requests.at(-1)).filter((note) => /fired/.test(note))).toHaveLength(3);
+});
+
+it('B095 a timer fires although the end of a child and a message came before it', async () => {
+  const h = given({
+    sandbox,
+    tools: DELEGATION,
+    model: (request) => {
+      const said = instructions(request);
+      const got = results(request);
+      if (said[0] === 'child') return got.length === 0 ? calls(['sleep', { seconds: 600 }]) : say('slept');
+      const source = "setTimeout(() => console.log('fired'), 30 * 60_000); 'armed'";
+      if (got.length === 0) return calls(['code', { source }], ['delegate', { task: 'child', wait: false }]);
+      return say(said.at(-1) ?? '');
+    },
+  });
+  const id = await h.start('arm');
+  await h.rest(id);
+  const [set] = await events(h, id, 'timer.set');
+  await h.pass(12 * 60_000);
+  expect((await events(h, id, 'child.reported')).some(({ result }) => result?.text === 'slept')).toBe(true);
+  await h.tell(id, 'a message');
+  expect(await events(h, id, 'timer.fired')).toEqual([]);
+  expect((await h.store.row(id))?.dueAt).toBeLessThanOrEqual(set?.due ?? 0);
+  await h.pass(20 * 60_000);
+
+  const fired = await events(h, id, 'timer.fired');
+  expect(fired).toHaveLength(1);
+  expect((fired[0]?.at ?? 0) - (set?.due ?? 0)).toBeLessThan(60_000);
+  await h.tell(id, 'and?');
+  expect(notes(h.requests.at(-1)).filter((note) => /fired/.test(note))).toHaveLength(1);
 });
 
 it('B096 a session is found by its id from anywhere, with the question that waits', async () => {

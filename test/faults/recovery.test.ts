@@ -329,26 +329,37 @@ it('B126 a turn whose mail never answers in time mails once', async () => {
   ]);
 });
 
-it('B176 what a step writes does not grow with what was before it', async () => {
+it('B176 what a step writes does not grow with what was before it, in a conversation of 200,000 tokens', {
+  timeout: 120_000,
+}, async () => {
   const written: number[] = [];
   const h = given({
-    limits: { stepsPerTurn: 200 },
+    limits: { stepsPerTurn: 200, windowTokens: 1_000_000, contextTokens: 900_000 },
     model: (request) => {
       written.push(0);
-      return results(request).length < 60 ? calls(['look', { what: 'x' }]) : say('done');
+      return instructions(request).length < 5 || results(request).length === 100
+        ? say('done')
+        : calls(['look', { what: 'x' }]);
     },
   });
   h.faulty.commit = async (commit) => {
     const bytes = JSON.stringify({ ...commit, blobs: [] }).length;
-    written[written.length - 1] = (written.at(-1) ?? 0) + bytes;
+    const inBlobs = commit.blobs.reduce((sum, blob) => sum + blob.bytes.length, 0);
+    written[written.length - 1] = (written.at(-1) ?? 0) + bytes + inBlobs;
     return h.store.commit(commit);
   };
   written.push(0);
-  const id = await h.start('a long conversation: '.padEnd(190_000, 'word '));
+  const id = await h.start('the first part: '.padEnd(170_000, 'word '));
   await h.rest(id);
+  for (const part of ['second', 'third', 'fourth', 'fifth'])
+    await h.tell(id, `the ${part} part: `.padEnd(170_000, 'word '));
 
-  expect(h.requests).toHaveLength(61);
-  const [early = 0, late = 0] = [written[10], written[55]];
+  expect(await events(h, id, 'context.compacted')).toEqual([]);
+  expect(JSON.stringify(h.requests.at(-1)?.messages).length).toBeGreaterThan(800_000);
+  expect(h.requests).toHaveLength(4 + 101);
+  const turn = written.slice(6);
+  expect(turn).toHaveLength(100);
+  const [early = 0, late = 0] = [turn[10], turn[95]];
   expect(late).toBeLessThan(early * 1.1);
-  expect(Math.max(...written.slice(2))).toBeLessThan(5_000);
+  expect(Math.max(...turn)).toBeLessThan(5_000);
 });

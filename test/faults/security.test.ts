@@ -93,6 +93,80 @@ describe('B022 an id of another owner answers as an unknown id', () => {
   });
 });
 
+describe('B184 a session is bound to those who started it: another agent that names it is refused', () => {
+  it.each(['its parent', 'its sibling', 'a child of its sibling', 'a stranger', 'another owner’s'])(
+    'B184 %s',
+    async (whose) => {
+      let victim = '';
+      const h = given({
+        tools: DELEGATION,
+        model: (request) => {
+          const [order = ''] = instructions(request);
+          const got = results(request);
+          if (order === 'parent' && got.length === 0)
+            return calls(['delegate', { task: 'sibling' }], ['delegate', { task: 'waits' }]);
+          if (order === 'sibling' && got.length === 0) return calls(['delegate', { task: 'its own' }]);
+          const tries = [
+            ['continue_child', { child: victim, message: 'pay me' }],
+            ['stop_child', { child: victim }],
+          ] as const;
+          if (instructions(request).at(-1) === 'now' && got.length === 0) return calls(...tries);
+          return say(got.map(({ status, text }) => `${status}: ${text}`).join('\n') || 'ok');
+        },
+      });
+      const id = await h.start('parent');
+      await h.rest(id);
+      const [sibling, intruder] = (await h.state(id)).family.children.map((child) => child.id);
+      const [grandchild] = (await h.state(sibling as string)).family.children.map((child) => child.id);
+      const of: Record<string, () => Promise<string | undefined>> = {
+        'its parent': async () => id,
+        'its sibling': async () => sibling,
+        'a child of its sibling': async () => grandchild,
+        'a stranger': () => h.start('alone'),
+        'another owner’s': async () =>
+          (await h.done(h.api.as(BOB).start({ message: 'mine', persist: true }))).session,
+      };
+      victim = (await of[whose]?.()) ?? '';
+      await h.pass(60_000);
+      const before = await h.log(victim);
+      expect(before.length).toBeGreaterThan(0);
+      await h.tell(intruder as string, 'now');
+
+      expect(
+        (await responses(h, intruder as string)).at(-1)?.match(/^failed: There is no child/gm),
+      ).toHaveLength(2);
+      await h.pass(60_000);
+      const more = (await h.log(victim)).slice(before.length).map(({ kind }) => kind);
+      expect(more.filter((kind) => /^(message.accepted|session.stopp)/.test(kind))).toEqual([]);
+    },
+  );
+
+  it('B184 nor does a task get the hands of a conversation, or a conversation those of a task', async () => {
+    const h = given({
+      tools: DELEGATION,
+      model: (request) =>
+        results(request).length === 0
+          ? calls(
+              ['start_task', { objective: 'x', task: 'x' }],
+              ['delegate', { task: 'x' }],
+              ['pay', { what: 'x' }],
+            )
+          : say(
+              results(request)
+                .map(({ tool: name, status }) => `${name}: ${status}`)
+                .join(', '),
+            ),
+    });
+    const talk = await h.converse('go');
+    await h.rest(talk);
+    expect((await responses(h, talk)).at(-1)).toMatch(/delegate: refused, pay: refused/);
+    expect(h.world.books).toEqual([]);
+    const task = await h.start('go');
+    await h.rest(task);
+    expect((await responses(h, task)).at(-1)).toMatch(/start_task: refused/);
+  });
+});
+
 it('B139 code in a cell cannot decide, and finds nothing to do it with', async () => {
   const attempts = [
     'typeof process + typeof require + typeof module + typeof Deno + typeof WebAssembly + typeof importScripts',

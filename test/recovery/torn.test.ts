@@ -6,15 +6,15 @@ import { lastJson, node } from '../build.ts';
 const workload = ['--rounds', '2', '--sessions', '3', '--json'];
 
 it('B001 B124 no power cut loses, invents or damages anything', { timeout: 120_000 }, async () => {
-  const { stdout, stderr, code } = await node('testing/disk/main.js', [...workload, '--every', '60'], {
+  const { stdout, stderr, code } = await node('testing/disk/main.js', [...workload, '--every', '90'], {
     timeoutMs: 110_000,
   });
   const totals = lastJson(stdout);
   expect(code, stderr).toBe(0);
-  // Not vacuous: the log began anew several times, and disks were opened, some of them after a second cut.
+  // Not vacuous: calls were reserved and settled, words indexed, the log began anew several times, and disks were opened, some of them after a second cut.
   expect(totals).toEqual({
-    ...{ commits: 13, writes: 260, syncs: 63, logs: 8, disks: 9394 },
-    ...{ judged: 157, secondCuts: 96, failed: 0 },
+    ...{ commits: 12, entries: 11, batches: 6, writes: 348, syncs: 69, logs: 9, disks: 13354 },
+    ...{ judged: 149, secondCuts: 90, failed: 0 },
   });
 });
 
@@ -23,6 +23,6 @@ it('every planted bug is found', { timeout: 120_000 }, async () => {
     timeoutMs: 110_000,
   });
   const { mutants, caught } = lastJson(stdout);
-  expect(Number(mutants)).toBeGreaterThanOrEqual(8);
+  expect(Number(mutants)).toBeGreaterThanOrEqual(11);
   expect(caught, stderr).toBe(mutants);
 });

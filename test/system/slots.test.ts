@@ -74,7 +74,7 @@ test('stop, pause and decide work at once on a session that is queued, and give 
   expect(h.requests.map(first)).toEqual(['busy', 'last', 'paused']);
 });
 
-test('waiting holds no slot: for a person, for an instant, for input', async () => {
+test('B051 B119 waiting holds no slot: for a person, for an instant, for input', async () => {
   const h = given({
     slots: 1,
     limits: { effectTimeoutMs: 1_000 },
@@ -104,7 +104,7 @@ test('waiting holds no slot: for a person, for an instant, for input', async () 
   }
 });
 
-test('the slot of a dead worker is free once its lease lapses, and what it had sent is cleared up without one', async () => {
+test('B051 the slot of a dead worker is free once its lease lapses, and what it had sent is cleared up without one', async () => {
   const held = gate();
   const hang = tool(
     'hang',
@@ -132,7 +132,7 @@ test('the slot of a dead worker is free once its lease lapses, and what it had s
   expect(await h.done(h.api.slots())).toMatchObject({ working: 0, waiting: 0 });
 });
 
-test('failing to start frees the slot', async () => {
+test('B051 failing to start frees the slot', async () => {
   const h = given({
     slots: 1,
     model: (request) => {

@@ -82,7 +82,7 @@ export function processSuite({ name, open, missing = null, skips = {} }: Process
       expect((await run('true', { cwd: 'nowhere' })).exitCode).not.toBe(0);
     });
 
-    it('C2 returns while a child holds the pipe, also one that left its session', async () => {
+    it('B012 C2 returns while a child holds the pipe, also one that left its session', async () => {
       const [a, b] = [unique(), unique()];
       const report = await run(`${a} & (setsid ${b} &) ; echo done`);
       expect(report).toMatchObject({ status: 'ended', exitCode: 0, isAlive: true });
@@ -94,7 +94,7 @@ export function processSuite({ name, open, missing = null, skips = {} }: Process
       expect([alive(a), alive(b), await box.jobs()]).toEqual([[], [], []]);
     });
 
-    it('C2 returns while a child goes on writing', async () => {
+    it('B012 C2 returns while a child goes on writing', async () => {
       const report = await run('echo done; (while :; do echo more; done) &');
       expect(report).toMatchObject({ status: 'ended', isAlive: true });
       expect(report.output.head).toContain('done');
@@ -102,7 +102,7 @@ export function processSuite({ name, open, missing = null, skips = {} }: Process
       await box.kill(report.job);
     });
 
-    it('C2 gives stdin its end at once, or what it is to read', async () => {
+    it('B077 C2 gives stdin its end at once, or what it is to read', async () => {
       expect(await said('cat; read x; echo "[$x]"')).toBe('[]');
       expect(await said('cat; echo end', { input: 'given\n' })).toBe('given\nend');
       const behind = await run('cat; echo end', { background: true });
@@ -276,7 +276,7 @@ export function processSuite({ name, open, missing = null, skips = {} }: Process
       expect(alive(text)).toEqual([]);
     });
 
-    it('C3 leaves nothing when it is ended, however deep and whatever its session', async () => {
+    it('B102 C3 leaves nothing when it is ended, however deep and whatever its session', async () => {
       const text = unique();
       await run(`(setsid sh -c '(setsid ${text} &) ; ${text} & ${text}' >/dev/null 2>&1 &)`);
       await until(() => alive(text).length === 3, 'all of them run');

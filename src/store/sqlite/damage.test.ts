@@ -117,7 +117,7 @@ describe('a cut write-ahead log', () => {
     const { data, lastAt } = await killed();
     const end = statSync(join(data, 'outlast.db-wal')).size;
     const cuts = new Set([lastAt, lastAt + 1, end - 1]);
-    for (let at = lastAt; at < end; at += 997) cuts.add(at);
+    for (let at = lastAt; at < end; at += 499) cuts.add(at);
     for (let at = lastAt; at <= end; at += FRAME) for (const near of [-1, 0, 1]) cuts.add(at + near);
     for (const cut of [...cuts].filter((at) => at < end && at >= lastAt)) {
       const store = await harmed(data, (path) => truncateSync(path('outlast.db-wal'), cut));

@@ -42,7 +42,7 @@ const ROLES = `
       const db = await openDatabase(dir + '/outlast.db');
       db.exec('BEGIN EXCLUSIVE');
       say('locked');
-      setTimeout(() => { db.exec('COMMIT'); db.close(); }, 700);
+      setTimeout(() => { say('lets go'); db.exec('COMMIT'); db.close(); }, 3000);
     },
     /** Wants to write to a file that is ours. */
     async intrude() {
@@ -157,7 +157,7 @@ describe('kill', () => {
 });
 
 describe('B008 busy', () => {
-  it('B008 opening waits for a lock that another program holds, and then loses no send', async () => {
+  it('B008 opening waits for a lock that another program holds for 3 s, and none of 8 sends that came meanwhile is lost', async () => {
     await (await open()).close();
     const other = start('foreign');
     await other.says(1);
@@ -165,12 +165,15 @@ describe('B008 busy', () => {
       code: 'store.locked',
       message: expect.stringContaining('another program'),
     });
-    const store = await open(undefined, 10_000);
-    const sends = await Promise.all(
-      ids.flatMap((id) => [append(store, id), append(store, id), append(store, id)]),
-    );
-    expect(sends.every(({ status }) => status === 'committed')).toBe(true);
-    for (const id of ids) expect(await store.read(id, 0, 10)).toHaveLength(3);
+    const opening = open(undefined, 20_000);
+    // They arrive while the lock is held, so none of them can have been stored yet.
+    const sends = Array.from({ length: 8 }, async (_, n) => append(await opening, sampleId(n % 3)));
+    await other.says(2);
+    const answers = await Promise.all(sends);
+    expect(answers).toEqual(Array(8).fill({ status: 'committed' }));
+    const store = await opening;
+    const stored = await Promise.all(ids.map((id) => store.read(id, 0, 100)));
+    expect(stored.map(({ length }) => length)).toEqual([3, 3, 2]);
     await store.close();
     await other.ended;
   });

@@ -5,14 +5,18 @@
  * J2  Nothing else is there. A commit that was asked for and not answered is there wholly or not at all.
  * J3  The store calls nothing damaged: a power cut is no damage.
  * J4  It goes on: each session takes a lease and a commit, a new session begins, and after a close all of it is there.
+ * J5  The owner's books (accounts.ts) and the indexes of words (indexes.ts) are what they may be, and go on as well.
  */
 
 import type { SessionId } from '../../core/ids.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Commit, Store } from '../../store/port.ts';
 import { local, sampleBlob, sampleCommit, sampleId, sampleSummary } from '../../store/sample.ts';
+import { asEntries, type Books, judgeBooks, keepOn } from './accounts.ts';
 import { type Content, type Disk, memoryDisk } from './disk.ts';
+import { type AskedBatch, judgeIndex } from './indexes.ts';
 import { type Bounds, boundsOf, type Ledger, sessionsOf } from './ledger.ts';
+import { same } from './same.ts';
 import { type Life, startLife } from './store.ts';
 
 export interface Verdict {
@@ -23,6 +27,12 @@ export interface Verdict {
   readonly openAt: number;
   /** What was found: nothing more and nothing less may be there after a second cut. */
   readonly found: Ledger;
+}
+
+/** What stands beside the sessions. */
+interface Beside {
+  readonly books: Books | null;
+  readonly batches: readonly AskedBatch[];
 }
 
 /** A session as it stands. */
@@ -37,6 +47,7 @@ export async function judge(content: Content, ledger: Ledger, at: number): Promi
   const findings: string[] = [];
   let openAt = 0;
   let standings: readonly Standing[] = [];
+  let beside: Beside = { books: null, batches: [] };
   let life: Life | null = null;
   try {
     life = await startLife(disk);
@@ -48,13 +59,14 @@ export async function judge(content: Content, ledger: Ledger, at: number): Promi
     );
     standings = found.filter((one) => one.commits.length > 0);
     await whole(life.store, ledger, standings, findings);
-    if (findings.length === 0) await goesOn(life, disk, standings, findings);
+    beside = await besides(life.store, ledger, at, findings);
+    if (findings.length === 0) await goesOn(life, disk, standings, beside, findings);
   } catch (error) {
     findings.push(life ? `it fails: ${wordsOf(error)}` : `it does not open: ${wordsOf(error)}`);
   } finally {
     life?.kill();
   }
-  return { findings, disk, openAt, found: asLedger(standings) };
+  return { findings, disk, openAt, found: asLedger(standings, beside) };
 }
 
 /** J3. The opening has checked all pages of a file as small as these; `whole` reads every log past its checksums. */
@@ -139,24 +151,36 @@ async function checkCommit(
   }
 }
 
+/** J5. */
+async function besides(store: Store, ledger: Ledger, at: number, findings: string[]): Promise<Beside> {
+  const batches: AskedBatch[] = [];
+  for (const session of sessionsOf(ledger)) {
+    batches.push(...(await judgeIndex(store, session, ledger.batches, at, findings)));
+  }
+  return { books: await judgeBooks(store, ledger.entries, at, findings), batches };
+}
+
 /** J4. */
 async function goesOn(
   life: Life,
   disk: Disk,
   standings: readonly Standing[],
+  { books, batches }: Beside,
   findings: string[],
 ): Promise<void> {
   const fresh: Standing = { session: sampleId(99), commits: [], epoch: 0 };
   const after = await Promise.all([...standings, fresh].map((one) => oneMore(life.store, one, findings)));
+  const kept = books && (await keepOn(life.store, books, findings));
   await life.store.close();
   const again = await startLife(disk);
   try {
-    const ledger = asLedger(after);
+    const ledger = asLedger(after, { books: kept, batches });
     noDamage(again, findings);
     for (const { session } of after) {
       await standing(again, session, boundsOf(ledger, session, 1), findings);
     }
     await whole(again.store, ledger, after, findings);
+    await besides(again.store, ledger, 1, findings);
   } finally {
     again.kill();
   }
@@ -184,32 +208,19 @@ async function oneMore(store: Store, before: Standing, findings: string[]): Prom
 }
 
 /** Standings as a ledger in which all was acknowledged before anything was written, and nothing else asked for. */
-function asLedger(standings: readonly Standing[]): Ledger {
+function asLedger(standings: readonly Standing[], { books, batches }: Beside): Ledger {
   return {
     commits: standings.flatMap(({ commits }) =>
       commits.map((commit) => ({ commit, askedAt: -1, ackedAt: 0, isRefused: false })),
     ),
     epochs: standings.map(({ session, epoch }) => ({ session, epoch, askedAt: -1, ackedAt: 0 })),
+    entries: books ? asEntries(books) : [],
+    batches: [...batches],
   };
 }
 
 function endOf({ head, events }: Commit): number {
   return head + events.length;
-}
-
-function same(a: unknown, b: unknown): boolean {
-  return JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
-}
-
-/** Members in one order. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, member]) => [key, sorted(member)]),
-  );
 }
 
 function wordsOf(error: unknown): string {

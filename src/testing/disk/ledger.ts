@@ -5,9 +5,11 @@
 
 import type { SessionId } from '../../core/ids.ts';
 import type { Commit } from '../../store/port.ts';
+import type { AskedEntry } from './accounts.ts';
+import type { AskedBatch } from './indexes.ts';
 
 /** Done once it is acknowledged; may be done from the moment it was asked for. */
-interface Asked {
+export interface Asked {
   readonly askedAt: number;
   /** Infinity while there is no answer. */
   ackedAt: number;
@@ -27,6 +29,9 @@ export interface AskedEpoch extends Asked {
 export interface Ledger {
   readonly commits: AskedCommit[];
   readonly epochs: AskedEpoch[];
+  /** Of the owner's books, in the order in which they were asked for. */
+  readonly entries: AskedEntry[];
+  readonly batches: AskedBatch[];
 }
 
 /** How much of a session may and must be there. */
@@ -54,7 +59,8 @@ export function boundsOf(ledger: Ledger, session: SessionId, at: number): Bounds
 
 /** What had been answered by then: two cuts with the same number ask the same of the store. */
 export function answered(ledger: Ledger, at: number): number {
-  return [...ledger.commits, ...ledger.epochs].filter(({ ackedAt }) => ackedAt <= at).length;
+  const { commits, epochs, entries, batches } = ledger;
+  return [...commits, ...epochs, ...entries, ...batches].filter(({ ackedAt }) => ackedAt <= at).length;
 }
 
 export function sessionsOf(ledger: Ledger): readonly SessionId[] {

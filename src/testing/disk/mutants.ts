@@ -48,6 +48,18 @@ export const MUTANTS: readonly Mutant[] = [
       database: (db) => deferring(db, (sql) => /UPDATE sessions SET epoch/.test(sql)).db,
     }),
   },
+  {
+    name: 'books in memory: a call is reserved or settled before that is on the disk',
+    change: () => ({
+      database: (db) => deferring(db, (sql) => /INTO budgets/.test(sql)).db,
+    }),
+  },
+  {
+    name: 'index in memory: a batch of words is kept before it is on the disk',
+    change: () => ({
+      database: (db) => deferring(db, (sql) => /FROM words/.test(sql)).db,
+    }),
+  },
   { name: 'witness first: a line is written before the commit that it vouches for', change: witnessFirst },
   { name: 'blobs apart: they are written after the commit that names them', change: blobsApart },
 ];

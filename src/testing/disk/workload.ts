@@ -1,8 +1,8 @@
 /**
  * What is recorded: several sessions side by side over three lives of a store, by a seed.
  *
- * W1  Commits of one tick share a group; some carry blobs of kilobytes, start keys, an epoch, or none. Now and then one is
- *     refused. Leases are taken and let go.
+ * W1  Commits of one tick share a group, also with entries in the owner's books; some carry blobs of kilobytes, start
+ *     keys, an epoch, or none. Now and then one is refused. Leases and slots are taken and let go, words are indexed.
  * W2  The first life is closed in order, the second is killed, the third is under way when the record ends. The
  *     write-ahead log is kept short, so that checkpoints and new beginnings of it are in the record.
  * W3  Nothing is asked of a session while a lease of it is being taken: the order of what is asked is the log's.
@@ -11,7 +11,9 @@
 import type { Blob, Commit, Store } from '../../store/port.ts';
 import { sampleBlob, sampleCommit, sampleId, sampleSummary } from '../../store/sample.ts';
 import { type Dice, diceOf } from '../dice.ts';
+import { bookkeeper } from './accounts.ts';
 import { type Disk, memoryDisk } from './disk.ts';
+import { putBatch } from './indexes.ts';
 import { type AskedCommit, type Ledger, sessionsOf } from './ledger.ts';
 import { type Change, startLife } from './store.ts';
 
@@ -30,16 +32,24 @@ export interface Workload {
   readonly checkpointAt: number;
 }
 
+/** More than there are sessions. */
+const SLOTS = 100;
+
 export async function record(workload: Workload, mutant?: () => Change): Promise<Recording> {
   const disk = memoryDisk();
-  const ledger: Ledger = { commits: [], epochs: [] };
+  const ledger: Ledger = { commits: [], epochs: [], entries: [], batches: [] };
   const dice = diceOf(workload.seed);
+  const keepBooks = bookkeeper(ledger, disk);
   // A planted bug must show by a power cut, so no life of it is killed.
   for (const ends of ['closed', mutant ? 'closed' : 'killed', 'under way']) {
     const life = await startLife(disk, { checkpointAt: workload.checkpointAt, change: mutant?.() });
     const epochs = new Map<number, number>();
     for (let round = 0; round < workload.rounds; round++) {
-      await commits(life.store, disk, ledger, epochs, dice, workload.sessions);
+      await Promise.all([
+        commits(life.store, disk, ledger, epochs, dice, workload.sessions),
+        keepBooks(life.store, dice),
+      ]);
+      await words(life.store, disk, ledger, dice);
       await leases(life.store, disk, ledger, epochs, dice);
     }
     if (ends === 'closed') await life.store.close();
@@ -77,6 +87,13 @@ async function commits(
   }
 }
 
+async function words(store: Store, disk: Disk, ledger: Ledger, dice: Dice): Promise<void> {
+  if (!dice.chance(70)) return;
+  const there = sessionsOf(ledger);
+  const session = there[dice.roll(there.length)] as (typeof there)[number];
+  await putBatch(store, disk, ledger, dice, { session, head: headOf(ledger, numberOf(session)) });
+}
+
 async function leases(
   store: Store,
   { ops }: Disk,
@@ -91,6 +108,7 @@ async function leases(
   const held = epochs.get(numberOf(session));
   if (held !== undefined) {
     epochs.delete(numberOf(session));
+    if (dice.chance(50)) await store.free(session, held);
     await store.release(session, held);
     return;
   }
@@ -99,6 +117,7 @@ async function leases(
   if (lease.status !== 'acquired') throw new Error('every lease of this workload is free');
   ledger.epochs.push({ session, epoch: lease.epoch, askedAt, ackedAt: ops.length });
   epochs.set(numberOf(session), lease.epoch);
+  await store.claim(session, lease.epoch, SLOTS, 60_000);
 }
 
 function made(dice: Dice, index: number, head: number, epoch: number | null): Commit {

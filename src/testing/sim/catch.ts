@@ -11,7 +11,10 @@ import { misfit } from './planting.ts';
 
 type Planted = { readonly name: string; readonly first?: Where } | Patch;
 
-/** Real time that the hunt for one bug may take: enough to do everything, on a machine that is busy with other things. */
+/**
+ * Real time that the hunt for one bug may take. A bug that is caught is caught in seconds; what has not shown by then counts
+ * as missed, also where some runs are left to be done: a hint (`first`) is wrong then, or the harness is too weak.
+ */
 const LIMIT_MS = 400_000;
 
 export async function catchAll(planted: readonly Planted[], atOnce: number): Promise<readonly Caught[]> {

@@ -1,6 +1,7 @@
 /**
  * The hunt for one planted bug: the crash loop until its first finding. Where it is expected is looked at first, for
- * speed alone; a bug is missed only when everything that the simulator can do has been done.
+ * speed alone. A bug is missed when everything that the simulator can do has been done, or when the time of a hunt is over
+ * (`catch.ts`); which of the two it was is said.
  */
 
 import { WHOLE } from '../shards.ts';

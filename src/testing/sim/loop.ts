@@ -96,11 +96,13 @@ async function tried(
   try {
     return await run(scenario, { sandbox, ...(mutation ? { mutation: mutation() } : {}), ...what });
   } catch (error) {
-    const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    failures.push({ repeat, findings: [`thrown: ${said}`] });
+    failures.push({ repeat, findings: [thrown(error)] });
     return null;
   }
 }
+
+export const thrown = (error: unknown): string =>
+  `thrown: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}`;
 
 /**
  * A crash during recovery, exhaustively: for each crash, its recovery is run clean and counted, and crashed again at

@@ -11,7 +11,7 @@ import type { Entropy } from '../../lib/entropy.ts';
 import type { Bell } from '../../loop/bell.ts';
 import type { Ports, Sealer } from '../../loop/ports.ts';
 import { registry } from '../../loop/tools/registry.ts';
-import type { Model, ModelReply, Prices } from '../../models/port.ts';
+import { type Model, ModelError, type ModelReply, type Prices } from '../../models/port.ts';
 import { type Outlast, outlast } from '../../runtime/runtime.ts';
 import type { Sandbox } from '../../sandbox/port.ts';
 import type { Processes } from '../../sandbox/process/port.ts';
@@ -20,6 +20,7 @@ import type { Tool } from '../../tools/port.ts';
 import type { Workspaces } from '../../workspace/port.ts';
 import { heapPorts } from './heap-ports.ts';
 import type { Life } from './life.ts';
+import type { ProviderFailure } from './meanwhile.ts';
 
 /** What a planted bug may put between the runtime and its ports. */
 export interface Mutation {
@@ -51,6 +52,8 @@ export interface MachineOptions {
   readonly prices: Prices;
   /** The provider takes its money, whoever still listens. */
   readonly charge: (usage: Usage) => void;
+  /** How the call that is made now ends, if it is to fail; by default none does. */
+  readonly failing?: () => ProviderFailure | null;
   readonly mutation: Mutation;
   /** How often the sweeper looks, at the least. */
   readonly sweepMs?: number | undefined;
@@ -81,6 +84,7 @@ export function machine(life: Life, options: MachineOptions): Outlast {
     mutation,
     prices,
     charge,
+    failing = () => null,
     report,
     sweepMs = SWEEP_MS,
     slots,
@@ -90,9 +94,13 @@ export function machine(life: Life, options: MachineOptions): Outlast {
     name: 'scripted/sim',
     scripted: true,
     generate: async (request) => {
+      const failure = failing();
       await clock.sleep(50);
+      if (failure === 'overloaded')
+        throw new ModelError(failure, 'The provider is overloaded.', { retry: true });
       const answer = reply(request);
       charge(answer.usage);
+      if (failure) throw new ModelError(failure, 'The stream was torn.', { retry: true, partial: 'As I' });
       return answer;
     },
   };

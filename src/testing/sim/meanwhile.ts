@@ -22,13 +22,19 @@ import type { Watch } from './watch.ts';
 import { ALLOW_ALL, type World } from './world.ts';
 
 export type Meanwhile =
-  | { readonly do: 'send'; readonly messages: readonly Note[] }
+  /** Repeated, it arrives twice under the same keys. */
+  | { readonly do: 'send'; readonly messages: readonly Note[]; readonly isRepeated?: boolean }
   | { readonly do: 'stop' | 'interrupt' | 'pause' | 'decide' }
   /** Somebody forks it. */
   | { readonly do: 'fork' }
   | { readonly do: 'jump'; readonly ms: number }
   /** The store takes nothing for a while. */
-  | { readonly do: 'outage'; readonly ms: number };
+  | { readonly do: 'outage'; readonly ms: number }
+  /** The next call of the model fails. */
+  | { readonly do: 'fail'; readonly how: ProviderFailure };
+
+/** It is not taken, or its answer is torn in the middle: that one was made, and is charged. */
+export type ProviderFailure = 'overloaded' | 'incomplete';
 
 export interface Note {
   readonly text: string;
@@ -36,7 +42,7 @@ export interface Note {
 }
 
 /** What another client does. */
-type OfAnother = Exclude<Meanwhile, { do: 'jump' | 'outage' | 'fork' }>;
+type OfAnother = Exclude<Meanwhile, { do: 'jump' | 'outage' | 'fail' | 'fork' }>;
 
 interface Options {
   readonly act: Meanwhile | null;
@@ -55,6 +61,7 @@ export class Other {
   private readonly options: Options;
   private hasBegun = false;
   private downUntil = 0;
+  private failure: ProviderFailure | null = null;
 
   constructor(options: Options) {
     this.options = options;
@@ -70,6 +77,13 @@ export class Other {
     return this.options.clock.monotonic() < this.downUntil;
   }
 
+  /** How this call of the model ends, if it is to fail; the one after it does not. */
+  takeFailure(): ProviderFailure | null {
+    const { failure } = this;
+    this.failure = null;
+    return failure;
+  }
+
   /** Once. What is to break in comes by way of this bell; of the rest the holder reads at its next commit. */
   act(store: Store, bell: Bell): Promise<void> | void {
     const { act, clock, watch } = this.options;
@@ -83,6 +97,10 @@ export class Other {
       case 'outage':
         this.hasActed = true;
         this.downUntil = clock.monotonic() + act.ms;
+        return;
+      case 'fail':
+        this.hasActed = true;
+        this.failure = act.how;
         return;
       default: {
         const isHeard = act.do === 'send' && isUrgent(act);
@@ -111,13 +129,18 @@ export class Other {
       this.hasActed = true;
       return;
     }
-    const { events } = await appendInput(session, ports, undefined, (s, now) => {
-      // A stopped session refuses, as it should; then nothing was accepted and nothing is owed.
-      if (s.lifetime.status === 'stopping' || s.lifetime.status === 'stopped') return [];
-      return commandOf(s, act, { scenario, world, session, now });
-    });
-    this.hasActed = events.length > 0;
-    for (const event of events) if (event.kind === 'message.accepted') this.notes.push(event.text);
+    const times = act.do === 'send' && act.isRepeated ? 2 : 1;
+    for (let time = 0; time < times; time++) {
+      const { events } = await appendInput(session, ports, undefined, (s, now) => {
+        // A stopped session refuses, as it should; then nothing was accepted and nothing is owed.
+        if (s.lifetime.status === 'stopping' || s.lifetime.status === 'stopped') return [];
+        return commandOf(s, act, { scenario, world, session, now });
+      });
+      this.hasActed ||= events.length > 0;
+      // What arrives again under its key is not sent again: were it accepted, it would be read twice.
+      for (const event of events)
+        if (event.kind === 'message.accepted' && time === 0) this.notes.push(event.text);
+    }
   }
 }
 

@@ -11,12 +11,13 @@ import { RETENTION_MS } from './world.ts';
  * What happens at a boundary: the machine dies; it freezes and goes on when its successor rests, or as soon as that
  * one holds the session, or sends what it had in hand itself; it dies, and each that follows dies at its own such
  * boundary; somebody else sends, stops, interrupts, holds, decides or forks; the clock on the wall jumps; the store
- * takes nothing for a while; or the machine dies, and nobody comes for hours.
+ * takes nothing for a while; the provider is overloaded, or its answer is torn in the middle; or the machine dies, and
+ * nobody comes for hours.
  */
 export const MODES = [
   ...(['crash', 'again', 'freeze', 'contend', 'overtake'] as const),
   ...(['send', 'urge', 'stop', 'interrupt', 'pause', 'decide', 'fork'] as const),
-  ...(['forward', 'back', 'outage', 'down'] as const),
+  ...(['forward', 'back', 'outage', 'overload', 'tear', 'down'] as const),
 ] as const;
 export type Mode = (typeof MODES)[number];
 
@@ -53,6 +54,7 @@ export function plansOf(
             (ONLY_AT[mode]?.test(at) ?? true) &&
             (full ||
               !(isLikeAnother(at, mode, crash.side, leavesSoon(boundaries, i)) || isIdle(boundaries, i))) &&
+            (mode !== 'outage' || at.endsWith('.run') || !scenario.hasChildren) &&
             (mode !== 'decide' || decidable.has(i + 1)) &&
             (mode !== 'overtake' || (crash.side === 'after' && leavesSoon(boundaries, i))) &&
             (!FREEZES.has(mode) || mayFreeze(scenario, at, crash)),
@@ -61,7 +63,7 @@ export function plansOf(
     );
 }
 
-const goesThrough = ({ modes, except }: Scenario, mode: Mode): boolean =>
+export const goesThrough = ({ modes, except }: Scenario, mode: Mode): boolean =>
   (modes?.includes(mode) ?? true) && !except?.includes(mode);
 
 const SIDES = ['before', 'after'] as const;
@@ -97,11 +99,17 @@ const HOUR_MS = 3_600_000;
 /** Longer than a holder tries again, so that it ends with answers in hand. */
 const OUTAGE_MS = 20_000;
 
-/** Those that can only matter at some boundaries: while a reply is on its way, and while an answer is. */
+/**
+ * Those that can only matter at some boundaries: while a reply is on its way, and while an answer is. A store that takes
+ * nothing is noticed by the next commit: so it goes away right before each, and while an answer is on its way; among
+ * children only the latter, since what comes of several during an outage is read in one turn, and not in one for each.
+ */
 const ONLY_AT: Partial<Record<Mode, RegExp>> = {
   again: /\.commit$/,
   urge: /\.generate$/,
-  outage: /\.run$/,
+  outage: /\.(run|commit)$/,
+  overload: /\.generate$/,
+  tear: /\.generate$/,
   down: /\.run$/,
 };
 
@@ -130,6 +138,8 @@ export const MODE_OPTIONS: Record<Mode, (crash: Crash) => Partial<RunOptions>> =
   back: (at) => ({ meanwhile: { ...at, act: { do: 'jump', ms: -HOUR_MS } } }),
   down: (crash) => ({ crashes: [crash], downMs: RETENTION_MS + 60_000 }),
   outage: (at) => ({ meanwhile: { ...at, act: { do: 'outage', ms: OUTAGE_MS } } }),
+  overload: (at) => ({ meanwhile: { ...at, act: { do: 'fail', how: 'overloaded' } } }),
+  tear: (at) => ({ meanwhile: { ...at, act: { do: 'fail', how: 'incomplete' } } }),
 };
 
 /** Those after which the end is that of the clean run; the others change the course, as they should. */
@@ -145,6 +155,8 @@ export const KEEPS_COURSE: ReadonlySet<Mode> = new Set([
     'forward',
     'back',
     'outage',
+    'overload',
+    'tear',
     'down',
   ] as const),
 ]);

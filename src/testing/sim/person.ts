@@ -10,6 +10,7 @@ import type { SessionId } from '../../core/ids.ts';
 import type { Phase } from '../../core/phase.ts';
 import type { Residency } from '../../core/residency/policy.ts';
 import { type Decision, findEffect, openDecisions, type State } from '../../core/state.ts';
+import { assert } from '../../lib/assert.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { given } from '../../lib/given.ts';
 import type { Outlast } from '../../runtime/runtime.ts';
@@ -32,6 +33,8 @@ interface Options {
   readonly watch: Watch;
   /** What somebody else does meanwhile. */
   readonly other: { readonly changesCourse: boolean; readonly hasActed: boolean };
+  /** What they send arrives twice. */
+  readonly isRepeated: boolean;
 }
 
 export class Person {
@@ -77,8 +80,13 @@ export class Person {
   private async say(api: Outlast, id: SessionId, act: Act, key: string): Promise<void> {
     const { text = '', when } = act;
     if (act.do === 'send') {
-      const { woke } = await api.send(id, text, { key, ...given({ when }) });
-      this.isToldFromWhere(act, woke);
+      const send = () => api.send(id, text, { key, ...given({ when }) });
+      const [first, ...again] = await Promise.all(this.options.isRepeated ? [send(), send()] : [send()]);
+      assert(
+        again.every(({ seq }) => seq === first?.seq),
+        'a repeat gets the first receipt',
+      );
+      this.isToldFromWhere(act, first?.woke);
     } else if (act.do === 'raise') {
       const { whose, budget = {} } = act;
       await (whose === 'owner' ? api.setOwnerBudget(budget) : api.setBudget(id, { session: budget }));

@@ -54,14 +54,16 @@ const HELP = `npm run sim -- [options]
 
 Runs every scenario once clean, then once for each boundary and each side of it: with a crash there, with a
 machine that freezes there and goes on later or beside its successor, with one machine after the other that dies
-there, with somebody else who sends, stops, interrupts, holds, decides or forks there, and with a clock that jumps.
+there, with somebody else who sends, stops, interrupts, holds, decides or forks there, with a clock that jumps, and with
+a store or a provider that fails there.
 
   --json                     totals as JSON on the last line
   --full                     both sides of every boundary in every mode, also where they cannot differ
   --pairs                    a crash, and another during its recovery: every pair of the small scenarios, with --full
                              of all (minutes)
   --windows                  counts what is left out: freezes right before a request to a service without any means
-  --seeds N --seed S         N random runs from seed S on: crashes, messages, a failing store and provider
+  --seeds N --seed S         N random runs from seed S on: crashes, messages (some twice), delays, forks, a failing
+                             store and provider
   --mutants                  run the planted bugs; each must be caught
   --mutant NAME              the same runs with this bug planted; with the options of one run it repeats its catch
   --scenario NAME            only this scenario

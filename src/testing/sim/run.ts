@@ -41,6 +41,10 @@ export interface RunOptions {
   readonly rival?: boolean;
   /** Something that happens at a side of a boundary of the first life: another client, or the clock on the wall. */
   readonly meanwhile?: (Crash & { readonly act: Meanwhile }) | null;
+  /** By how much the next commit is late on its way to the store; it may come when its machine is dead. */
+  readonly lateMs?: () => number;
+  /** Everything that the person sends arrives twice. */
+  readonly isRepeated?: boolean;
   readonly mutation?: Mutation;
   readonly sandbox: () => Sandbox;
 }
@@ -111,7 +115,8 @@ class Simulation {
     const { watch } = this;
     const act = options.meanwhile?.act ?? null;
     this.other = new Other({ act, scenario, clock, world: outside, watch, sandbox: options.sandbox });
-    this.person = new Person({ scenario, clock, world: outside, watch, other: this.other });
+    const { isRepeated = false } = options;
+    this.person = new Person({ scenario, clock, world: outside, watch, other: this.other, isRepeated });
   }
 
   /** Knows at every boundary whether a person is asked something, without a look of its own. */
@@ -119,6 +124,8 @@ class Simulation {
     return {
       ...store,
       commit: async (commit) => {
+        const lateMs = this.options.lateMs?.() ?? 0;
+        if (lateMs > 0) await this.clock.sleep(lateMs);
         if (this.other.isStoreDown) throw new OutlastError('store.failed', 'The store takes nothing.');
         const result = await store.commit(commit);
         const { session } = this.watch;
@@ -194,7 +201,7 @@ class Simulation {
   }
 
   private runtimeOf(current: Life, holder: string): Outlast {
-    const { clock, world: outside, scenario, watch, store, entropy } = this;
+    const { clock, world: outside, scenario, watch, store, entropy, other } = this;
     const { mutation = {}, sandbox } = this.options;
     const bell = localBell();
     if (current === this.lives[0]) this.bell = bell;
@@ -216,6 +223,7 @@ class Simulation {
       sweepMs: scenario.sweepMs,
       limits: scenario.limits,
       prices: scenario.prices ?? UNPRICED,
+      failing: () => (current === this.lives[0] ? other.takeFailure() : null),
       charge: (usage) => {
         outside.charged += chargeOf(usage);
       },

@@ -1,6 +1,6 @@
 /**
  * Seeded runs: several crashes, a message from outside, a store and a provider that fail now and then, answers that get
- * lost. Then everything heals, and the session must come to rest with nothing done twice, lost or told wrongly.
+ * lost, commits and calls that are late, messages that come twice, a fork. Then everything heals, and the session must come to rest with nothing done twice, lost or told wrongly.
  *
  * Z1  A seed names a run completely: run twice, it leaves the same trace.
  */
@@ -11,17 +11,23 @@ import { overlaid } from '../../lib/overlaid.ts';
 import { ModelError } from '../../models/port.ts';
 import { type Dice, diceOf } from '../dice.ts';
 import type { Failure, LoopOptions, Totals } from './loop.ts';
-import { noteFindings, tally } from './loop.ts';
+import { noteFindings, tally, thrown } from './loop.ts';
 import type { Mutation } from './machine.ts';
 import type { Meanwhile } from './meanwhile.ts';
+import { goesThrough } from './modes.ts';
 import { NOTE } from './reply.ts';
-import { run } from './run.ts';
+import { type Run, run } from './run.ts';
 import type { Scenario } from './scenario.ts';
+import { SERVICES } from './world.ts';
 
 /** Storms come to an end: after this many faults everything heals. */
 const FAULTS = 6;
 /** A turn that met one more would end with that, in plain words: true, and another end. */
 const OVERLOADS = DEFAULT_LIMITS.modelAttempts - 1;
+/** Less than any service states as the most that a request may be late. */
+const LATE_MS = 1_500;
+/** Makes other dice of the same seed, so that what a seed has drawn so far stays what it was. */
+const OTHER_DICE = 1_000_003;
 
 export async function seedRun(
   seed: number,
@@ -29,13 +35,20 @@ export async function seedRun(
   totals: Totals,
   failures: Failure[],
 ): Promise<void> {
-  const first = await once(seed, options);
-  const second = await once(seed, options);
-  const same = JSON.stringify(first.trace) === JSON.stringify(second.trace);
-  const more = [...(same ? [] : [`seed ${seed} run twice leaves two traces`]), ...noteFindings(first)];
   const [only, ...others] = options.scenarios;
   const of = only && others.length === 0 ? `--scenario "${only.name}" ` : '';
-  tally(first, `${of}--seed ${seed} --seeds 1`, totals, failures, undefined, more);
+  const repeat = `${of}--seed ${seed} --seeds 1`;
+  const runs: Run[] = [];
+  try {
+    for (let n = 0; n < 2; n++) runs.push(await once(seed, options));
+  } catch (error) {
+    failures.push({ repeat, findings: [thrown(error)] });
+  }
+  const [first, second] = runs;
+  if (!first || !second) return;
+  const same = JSON.stringify(first.trace) === JSON.stringify(second.trace);
+  const more = [...(same ? [] : [`seed ${seed} run twice leaves two traces`]), ...noteFindings(first)];
+  tally(first, repeat, totals, failures, undefined, more);
 }
 
 async function once(
@@ -55,8 +68,35 @@ async function once(
       ? { boundary: 1 + dice.roll(60), side: 'before' as const, act: meanwhileOf(dice, seed) }
       : null;
   const bug = mutation?.() ?? {};
-  return run(scenario, { crashes, meanwhile, rival, sandbox, mutation: both(storm(dice), bug) });
+  const more = diceOf(seed + OTHER_DICE);
+  const roads = more.chance(40);
+  const late = (percent: number): number => (roads && more.chance(percent) ? 1 + more.roll(LATE_MS) : 0);
+  const isRepeated = more.chance(40);
+  const forks = meanwhile && more.chance(12) && goesThrough(scenario, 'fork');
+  return run(roads ? onSlowRoads(scenario, late) : scenario, {
+    ...{ crashes, rival, sandbox, isRepeated, mutation: both(storm(dice), bug) },
+    lateMs: () => late(8),
+    meanwhile: meanwhile && {
+      ...meanwhile,
+      act: forks ? { do: 'fork' } : repeated(meanwhile.act, isRepeated),
+    },
+  });
 }
+
+/** The first call of some services is late on its way, whoever still waits for it. */
+const onSlowRoads = (scenario: Scenario, late: (percent: number) => number): Scenario => ({
+  ...scenario,
+  prepare(world) {
+    for (const service of Object.keys(SERVICES)) {
+      const ms = late(40);
+      if (ms > 0) world.slow.set(service, ms);
+    }
+    scenario.prepare?.(world);
+  },
+});
+
+const repeated = (act: Meanwhile, isRepeated: boolean): Meanwhile =>
+  act.do === 'send' ? { ...act, isRepeated } : act;
 
 /** A planted bug inside of a storm. */
 function both(storm: Mutation, bug: Mutation): Mutation {
