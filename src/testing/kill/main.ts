@@ -10,12 +10,12 @@
 
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { revision } from '../../break/revision.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { systemEntropy } from '../../lib/entropy.ts';
 import { campaign, freezeOnce } from './campaign.ts';
 import type { Frozen } from './freeze.ts';
 import * as results from './results.ts';
-import { revision } from './revision.ts';
 import type { Round } from './round.ts';
 
 const { values } = parseArgs({
