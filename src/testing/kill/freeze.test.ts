@@ -7,10 +7,12 @@ import { underOldLease } from './freeze.ts';
 const FROZEN_AT = 100;
 const THAWED_AT = 16_100;
 
-const log = (...events: readonly (readonly [number, EventBody['kind']])[]) =>
+type Stamped = readonly [number, EventBody['kind']];
+
+const log = (...events: Stamped[]) =>
   events.map(([at, kind], i) => ({ seq: i + 1, at, kind }) as unknown as Event);
 
-const kinds = (...events: Parameters<typeof log>): readonly string[] =>
+const kinds = (...events: Stamped[]): readonly string[] =>
   underOldLease(log([90, 'lease.acquired'], ...events), THAWED_AT).map(({ kind }) => kind);
 
 it('facts and choices of before the next lease', () => {
