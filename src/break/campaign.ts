@@ -19,7 +19,7 @@ export interface Job {
 export interface CampaignOptions {
   readonly jobs: readonly Job[];
   readonly seed: number;
-  /** Begins the names of its runs: unique among those who share the services. */
+  /** Begins the names of its runs: unique among those who share the services, and as long, since names cost tokens. */
   readonly name: string;
   readonly width: number;
   readonly signal: AbortSignal;
@@ -29,6 +29,7 @@ export interface CampaignOptions {
 
 /** A fault that did not happen, on a machine that stalled: it is tried again so often. */
 const TRIES = 4;
+const DIGITS = 5;
 
 export function jobsOf(cells: readonly Cell[], rounds: number, seed: number): readonly Job[] {
   const jobs = cells.flatMap((cell) => Array.from({ length: rounds }, (_, round) => ({ cell, round })));
@@ -50,7 +51,11 @@ export async function campaign(
     for (let job = jobs[taken++]; job && !signal.aborted; job = jobs[taken++]) {
       let outcome: Outcome | null = null;
       for (let n = 0; n < TRIES && !outcome?.hasFired && !signal.aborted; n++)
-        outcome = await play(job, `${name}${++number}`, seedOf(seed, job.cell, job.round));
+        outcome = await play(
+          job,
+          `${name}r${String(++number).padStart(DIGITS, '0')}`,
+          seedOf(seed, job.cell, job.round),
+        );
       if (outcome) outcomes.push(outcome);
       onRun();
     }

@@ -33,6 +33,8 @@ const HAND = fileURLToPath(new URL('./hand.ts', import.meta.url));
 interface Options {
   readonly jobs: readonly Job[];
   readonly seed: number;
+  /** The first time, or the second: names of runs are unique. */
+  readonly time: number;
   readonly width: number;
   readonly books: string;
   readonly urls: Task['urls'];
@@ -41,7 +43,7 @@ interface Options {
 }
 
 export async function shareOut(options: Options): Promise<readonly Outcome[]> {
-  const { jobs, signal, onRun, width, ...rest } = options;
+  const { jobs, signal, onRun, width, time, ...rest } = options;
   const isOnDisk = ({ cell }: Job): boolean => cell.boundary === 'torn';
   const most = Math.min(availableParallelism(), 4);
   const tasks: readonly Task[] = [
@@ -49,10 +51,10 @@ export async function shareOut(options: Options): Promise<readonly Outcome[]> {
       jobs.filter((job) => !isOnDisk(job)),
       most,
     ).map((part, n) => ({
-      ...{ ...rest, jobs: part, name: `h${n}r`, width },
+      ...{ ...rest, jobs: part, name: `h${time}${n}`, width },
     })),
     ...parts(jobs.filter(isOnDisk), most).map((part, n) => ({
-      ...{ ...rest, jobs: part, name: `d${n}r`, width: DISK_WIDTH },
+      ...{ ...rest, jobs: part, name: `d${time}${n}`, width: DISK_WIDTH },
     })),
   ];
   return (await Promise.all(tasks.map((task) => employ(task, signal, onRun)))).flat();

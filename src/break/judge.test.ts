@@ -15,6 +15,8 @@ const intended = { kind: 'effect.intended', effect: 'e1', args: { what: 'r1.a' }
 const dispatched = (attempt = 1) => ({ kind: 'effect.dispatched', effect: 'e1', attempt, epoch: 1 }) as never;
 const settled = (status: 'done' | 'failed' | 'unknown', attempt = 1) =>
   ({ kind: 'effect.settled', effect: 'e1', attempt, outcome: { status } }) as never;
+const found = (status: 'done' | 'absent') =>
+  ({ kind: 'effect.reconciled', effect: 'e1', evidence: 'person', finding: { status } }) as never;
 const asked = { kind: 'decision.requested', about: 'unknown', decision: 'd1', effect: 'e1' } as never;
 
 const one = (changes: Partial<Case>): Case => ({
@@ -119,5 +121,55 @@ describe('the fewest questions', () => {
   it('is one for a key that was forgotten when the question was asked', () => {
     expect(fewestQuestions(doubtful, { kind: 'keyed', retentionMs: 40 })).toBe(1);
     expect(fewestQuestions(doubtful, { kind: 'keyed', retentionMs: 1_000 })).toBe(0);
+  });
+
+  it.each([
+    ['blind', { kind: 'blind' }],
+    ['keyed', { kind: 'keyed', retentionMs: 40 }],
+  ] as const)('is one for each sending of a %s effect, however often it is asked about', (_, able) => {
+    const first = [
+      [5, intended],
+      [6, dispatched()],
+      [50, asked],
+    ] as const;
+    expect(fewestQuestions(log(...first, [51, asked]), able)).toBe(1);
+    const twice = { ...one({}), logs: [log(...first, [51, asked])], capability: able };
+    expect(judge(twice)).toMatchObject({ questions: 2, questionsMinimum: 1 });
+    // A person says that it is not there; it is sent once more, and that answer is lost as well.
+    const again = [
+      [52, found('absent')],
+      [53, dispatched(2)],
+      [100, asked],
+    ] as const;
+    expect(fewestQuestions(log(...first, ...again), able)).toBe(2);
+    expect(fewestQuestions(log(...first, ...again, [101, asked]), able)).toBe(2);
+  });
+
+  it('is none for what is answered, asked about all the same', () => {
+    for (const able of [{ kind: 'blind' }, { kind: 'keyed', retentionMs: 40 }] as const) {
+      const sent = [
+        [5, intended],
+        [6, dispatched()],
+      ] as const;
+      expect(fewestQuestions(log(...sent, [9, settled('done')], [50, asked]), able)).toBe(0);
+      const handedIn = { kind: 'evidence.received', effect: 'e1', attempt: 1 } as never;
+      expect(fewestQuestions(log(...sent, [9, handedIn], [50, asked]), able)).toBe(0);
+    }
+  });
+
+  it('counts the age of a key from its first sending, and anew once nothing stands under it', () => {
+    const able = { kind: 'keyed', retentionMs: 40 } as const;
+    const repeated = [
+      [5, intended],
+      [6, dispatched()],
+      [30, dispatched(2)],
+    ] as const;
+    expect(fewestQuestions(log(...repeated, [50, asked]), able)).toBe(1);
+    const anew = [
+      [48, found('absent')],
+      [49, dispatched(3)],
+      [60, asked],
+    ] as const;
+    expect(fewestQuestions(log(...repeated, [47, asked], ...anew), able)).toBe(1);
   });
 });

@@ -7,7 +7,7 @@ import type { Capability } from '../core/capability.ts';
 import type { Event, ForeignEvent } from '../core/event.ts';
 import type { Json } from '../lib/json.ts';
 import { type Claim, claimsIn } from './agent.ts';
-import { fewestQuestions } from './questions.ts';
+import { asksAboutEffect, fewestQuestions } from './questions.ts';
 import type { Entry } from './world.ts';
 
 export interface Told {
@@ -65,10 +65,9 @@ export function judge(one: Case): Verdict {
     if (lie) findings.push(lie);
     if (lie) untrue++;
   }
-  const events = logs.flat();
   return {
     ...{ duplicates, transient, lost, suppressed, untrue, findings },
-    questions: events.filter((event) => event.kind === 'decision.requested' && event.effect !== null).length,
+    questions: logs.flat().filter(asksAboutEffect).length,
     questionsMinimum: logs.reduce((sum, log) => sum + fewestQuestions(log, one.capability), 0),
   };
 }

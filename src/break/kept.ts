@@ -7,6 +7,6 @@ export function kept({ cells, ...rest }: Results): string {
   return `${head},\n  "cells": [\n${cells.map((cell) => `    ${line(cell)}`).join(',\n')}\n  ]\n}\n`;
 }
 
-function line({ predicted: _, extraTokens: __, ...cell }: CellFigures): string {
+function line({ predicted: _, ...cell }: CellFigures): string {
   return JSON.stringify(Object.fromEntries(Object.entries(cell).filter(([, value]) => value !== 0)));
 }

@@ -40,6 +40,7 @@ export interface Life {
 export type Report =
   | { readonly say: 'session'; readonly session: string }
   | { readonly say: 'told'; readonly session: string; readonly seq: number; readonly told: Told }
+  /** So far, after each answer of the model. */
   | { readonly say: 'used'; readonly calls: number; readonly tokens: number }
   | { readonly say: 'here' }
   | { readonly say: 'rested' };

@@ -4,7 +4,7 @@
  *
  * K1  Ctrl-C ends it at once; no process stays behind.
  * K2  With --json the last line of stdout is one object; what people read meanwhile is on stderr.
- * K3  It fails if Outlast is wrong anywhere, or a known-bad strategy is not: then the bench sees nothing.
+ * K3  It fails if Outlast is wrong anywhere, or if any strategy does not do what theory says of it (`verdict.ts`).
  */
 
 import { writeFileSync } from 'node:fs';
@@ -13,11 +13,11 @@ import { bench } from './bench.ts';
 import { foretold } from './foretold.ts';
 import { kept } from './kept.ts';
 import { page } from './page.ts';
-import type { Results } from './report.ts';
 import { loadSubject } from './subject.ts';
 import { benchOf } from './subject-bench.ts';
 import { table } from './table.ts';
 import { ABLATIONS, BOUNDARIES, SERVICES, STRATEGIES, VARIANTS } from './terms.ts';
+import { complaintsOf } from './verdict.ts';
 
 const HELP = `outlast break [options]      (in a clone: npm run break -- [options])
 
@@ -38,8 +38,8 @@ done twice, what was lost, what people were told that is not so, and what they w
   --predictions       what theory says, as tables, and nothing is run
   --json              the results as JSON on the last line
 
-Exit code 1 when Outlast duplicates, loses or tells something wrong, asks more than it must, or when a strategy that
-theory calls wrong is never seen to be.`;
+Exit code 1 when Outlast duplicates, loses or tells something wrong, asks more than it must, or when any cell is not as
+theory says, at the second time either.`;
 
 function names(list: readonly { readonly name: string }[]): string {
   return list.map(({ name }) => name).join(' ');
@@ -111,32 +111,9 @@ async function run(values: Values): Promise<number> {
   if (values.out) writeFileSync(values.out, kept(results));
   if (values.json) console.log(JSON.stringify(results));
   for (const finding of results.findings) console.error(finding);
-  const complaints = verdict(results, values.with !== undefined);
+  const complaints = complaintsOf(results, values.with !== undefined);
   for (const complaint of complaints) console.error(`not as it must be: ${complaint}`);
   return complaints.length > 0 ? 1 : 0;
-}
-
-/** K3. With tools of one's own there is no theory of the other strategies. */
-function verdict({ strategies, cells, killed }: Results, isOwn: boolean): readonly string[] {
-  const complaints: string[] = [];
-  const { outlast } = strategies;
-  for (const { strategy, service, boundary, variant, wrong, stuck, questions, questionsMinimum } of cells) {
-    if (strategy !== 'outlast' || (wrong === 0 && stuck === 0 && questions === questionsMinimum)) continue;
-    complaints.push(
-      `outlast at ${service}, ${boundary}, ${variant}: ${wrong} wrong, ${stuck} stuck, ${questions} asked of ${questionsMinimum}`,
-    );
-  }
-  if (outlast && outlast.runs === 0) complaints.push('no run of outlast counts');
-  const sigkill = killed.strategies.outlast;
-  if (sigkill && sigkill.wrong + sigkill.stuck > 0) complaints.push('outlast, killed with SIGKILL');
-  if (isOwn) return complaints;
-  for (const { name } of STRATEGIES) {
-    const own = cells.filter(({ strategy }) => strategy === name);
-    const failing = own.filter(({ predicted: { duplicates, lost, untrue } }) => duplicates || lost || untrue);
-    if (failing.length > 0 && failing.every(({ wrong }) => wrong === 0))
-      complaints.push(`${name} was to fail in ${failing.length} cells and never did: the bench sees nothing`);
-  }
-  return complaints;
 }
 
 function progress(): (done: number, of: number) => void {

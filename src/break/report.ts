@@ -4,8 +4,11 @@
  * F1  Only runs count whose fault has happened; the others are told apart, and so is what did not come to rest.
  * F2  A cell met its prediction if it is right in every run. A predicted failure must show in at least half of them: the
  *     known-bad strategies are the control that the bench can see anything at all.
+ * F3  A cell that missed its prediction is run once more, since a machine that stalls can shift an instant. Its figures stay
+ *     those of the first time; only the comparison takes the better one, and the cell is named.
  */
 
+import type { Revision } from './revision.ts';
 import type { Outcome } from './score.ts';
 import { ABLATIONS, type Cell, cellName, STRATEGIES, type Strategy } from './terms.ts';
 import { type Prediction, predict } from './theory.ts';
@@ -44,7 +47,7 @@ export interface StrategyFigures extends Sums {
   readonly unfired: number;
 }
 
-export interface Results {
+export interface Results extends Revision {
   readonly seed: number;
   readonly rounds: number;
   readonly quick: boolean;
@@ -52,7 +55,13 @@ export interface Results {
   readonly runs: number;
   readonly strategies: Readonly<Record<string, StrategyFigures>>;
   readonly ablations: Readonly<Record<string, StrategyFigures>>;
-  readonly predictions: { readonly met: number; readonly missed: readonly string[] };
+  readonly predictions: {
+    readonly met: number;
+    /** Both times. */
+    readonly missed: readonly string[];
+    /** Met at the second time only. */
+    readonly repeated: readonly string[];
+  };
   readonly coverage: {
     /** Cells of the chosen matrix, and those with a run whose fault is confirmed. */
     readonly cells: number;
@@ -68,32 +77,38 @@ export interface Results {
     readonly unfired: number;
     readonly strategies: Readonly<Record<string, Sums>>;
     readonly missed: readonly string[];
+    readonly repeated: readonly string[];
   };
   readonly cells: readonly CellFigures[];
   /** What was wrong under Outlast, and in which run. */
   readonly findings: readonly string[];
 }
 
-interface Given {
+/** What was run: the first time, and the cells that had missed their prediction once more. */
+export interface Runs {
+  readonly first: readonly Outcome[];
+  readonly again: readonly Outcome[];
+}
+
+interface Given extends Revision {
   readonly seed: number;
   readonly rounds: number;
   readonly quick: boolean;
   readonly seconds: number;
   readonly cells: readonly Cell[];
-  readonly outcomes: readonly Outcome[];
-  readonly killed: readonly Outcome[];
+  readonly runs: Runs;
+  readonly killed: Runs;
 }
 
-export function results({ cells, outcomes, killed, ...given }: Given): Results {
+export function results({ cells, runs, killed, ...given }: Given): Results {
+  const outcomes = runs.first;
   const fired = outcomes.filter(({ hasFired }) => hasFired);
   const plain = plainTokens(fired);
-  const groups = grouped(fired, ({ cell }) => cellName(cell));
-  const figures = [...groups.values()].map((group) => cellFigures(group, plain));
-  const killedGroups = grouped(
-    killed.filter(({ hasFired }) => hasFired),
-    ({ cell }) => cellName(cell),
+  const groups = byCell(outcomes);
+  const compared = comparison(runs);
+  const figures = [...groups].map(([name, group]) =>
+    cellFigures(group, plain, !compared.missed.includes(name)),
   );
-  const killedCells = [...killedGroups.values()].map((group) => cellFigures(group, plain));
   const of = (names: readonly { readonly name: Strategy; readonly title: string }[]) =>
     Object.fromEntries(
       names.flatMap(({ name, title }) => {
@@ -101,16 +116,13 @@ export function results({ cells, outcomes, killed, ...given }: Given): Results {
         return own.length === 0 ? [] : [[name, strategyFigures(title, own, plain)]];
       }),
     );
-  const killedRuns = [...killedGroups.values()].flat();
+  const killedRuns = killed.first.filter(({ hasFired }) => hasFired);
   return {
     ...given,
     runs: fired.length,
     strategies: of(STRATEGIES),
     ablations: of(ABLATIONS),
-    predictions: {
-      met: figures.filter(({ isMet }) => isMet).length,
-      missed: figures.filter(({ isMet }) => !isMet).map(cellName),
-    },
+    predictions: { met: groups.size - compared.missed.length, ...compared },
     coverage: {
       cells: cells.length,
       confirmed: groups.size,
@@ -120,25 +132,49 @@ export function results({ cells, outcomes, killed, ...given }: Given): Results {
     },
     killed: {
       runs: killedRuns.length,
-      unfired: killed.length - killedRuns.length,
+      unfired: killed.first.length - killedRuns.length,
       strategies: Object.fromEntries(
         [...grouped(killedRuns, ({ cell }) => cell.strategy)].map(([name, runs]) => [
           name,
           sums(runs, plain),
         ]),
       ),
-      missed: killedCells.filter(({ isMet }) => !isMet).map(cellName),
+      ...comparison(killed),
     },
     cells: figures,
-    findings: [...fired, ...killedRuns].flatMap(({ cell, run, seed: own, verdict, isStuck }) =>
-      cell.strategy !== 'outlast'
-        ? []
-        : [...verdict.findings, ...(isStuck ? ['it did not come to rest'] : [])].map(
-            (finding) => `${cellName(cell)}, run ${run} with ${own}: ${finding}`,
-          ),
+    findings: [...fired, ...killedRuns, ...runs.again, ...killed.again].flatMap(
+      ({ cell, run, seed: own, verdict, isStuck }) =>
+        cell.strategy !== 'outlast'
+          ? []
+          : [...verdict.findings, ...(isStuck ? ['it did not come to rest'] : [])].map(
+              (finding) => `${cellName(cell)}, run ${run} with ${own}: ${finding}`,
+            ),
     ),
   };
 }
+
+/** The cells of these runs that are not as predicted. */
+export const missedIn = (outcomes: readonly Outcome[]): readonly Cell[] =>
+  [...byCell(outcomes).values()].flatMap((group) => {
+    const { cell } = group[0] as Outcome;
+    return isMet(group, predict(cell)) ? [] : [cell];
+  });
+
+/** F3. */
+function comparison({ first, again }: Runs): { missed: readonly string[]; repeated: readonly string[] } {
+  const confirmed = byCell(again);
+  const missedAgain = new Set(missedIn(again).map(cellName));
+  const names = missedIn(first).map(cellName);
+  const isMetLater = (name: string): boolean => confirmed.has(name) && !missedAgain.has(name);
+  return { missed: names.filter((name) => !isMetLater(name)), repeated: names.filter(isMetLater) };
+}
+
+/** F1. */
+const byCell = (outcomes: readonly Outcome[]): ReadonlyMap<string, readonly Outcome[]> =>
+  grouped(
+    outcomes.filter(({ hasFired }) => hasFired),
+    ({ cell }) => cellName(cell),
+  );
 
 /** Tokens of the runs without a crash. */
 type Plain = ReadonlyMap<string, number>;
@@ -155,10 +191,9 @@ function plainTokens(outcomes: readonly Outcome[]): Plain {
   );
 }
 
-function cellFigures(runs: readonly Outcome[], plain: Plain): CellFigures {
+function cellFigures(runs: readonly Outcome[], plain: Plain, isMet: boolean): CellFigures {
   const { cell } = runs[0] as Outcome;
-  const predicted = predict(cell);
-  return { ...cell, ...sums(runs, plain), predicted, isMet: isMet(runs, predicted) };
+  return { ...cell, ...sums(runs, plain), predicted: predict(cell), isMet };
 }
 
 /** F2. */

@@ -43,9 +43,16 @@ export function withoutMark(real: Store): Store {
   });
 }
 
-/** No fence: a commit is taken under any epoch. The lease still decides who begins; the loser is not told. */
+/**
+ * No fence: commits and slots are taken under any epoch. The lease, as short as the store has it, still decides who begins;
+ * the loser is not told.
+ */
 export function withoutFence(real: Store, leaseMs: number): Store {
   return overlaid(real, {
+    async claim(session, epoch, slots) {
+      const row = await real.row(session);
+      return real.claim(session, row?.epoch ?? epoch, slots, leaseMs);
+    },
     async commit(commit) {
       const row = commit.epoch === null ? null : await real.row(commit.session);
       return real.commit(row ? { ...commit, epoch: row.epoch } : commit);

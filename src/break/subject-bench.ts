@@ -5,6 +5,7 @@ import type { BenchOptions } from './bench.ts';
 import { campaign, jobsOf } from './campaign.ts';
 import { cells as cellsOf } from './matrix.ts';
 import { type Results, results } from './report.ts';
+import { revision } from './revision.ts';
 import { playRun } from './run.ts';
 import { type Subject, subjectWorld } from './subject.ts';
 import { STRATEGIES } from './terms.ts';
@@ -22,8 +23,8 @@ export async function benchOf(subject: Subject, options: BenchOptions): Promise<
   );
   const jobs = jobsOf(cells, rounds, seed);
   let done = 0;
-  const outcomes = await campaign(null, {
-    ...{ jobs, seed, name: 'r', width: WIDTH, signal },
+  const first = await campaign(null, {
+    ...{ jobs, seed, name: 'own', width: WIDTH, signal },
     onRun: () => onProgress(++done, jobs.length),
     async play({ cell }, run, of) {
       const world = await subjectWorld(subject, run);
@@ -32,7 +33,10 @@ export async function benchOf(subject: Subject, options: BenchOptions): Promise<
     },
   });
   const seconds = Math.round((systemClock.monotonic() - started) / 100) / 10;
-  const found = results({ seed, rounds, quick, seconds, cells, outcomes, killed: [] });
+  const found = results({
+    ...{ ...revision(), seed, rounds, quick, seconds, cells },
+    ...{ runs: { first, again: [] }, killed: { first: [], again: [] } },
+  });
   // The predictions are of the built-in services.
-  return { ...found, predictions: { met: 0, missed: [] } };
+  return { ...found, predictions: { met: 0, missed: [], repeated: [] } };
 }

@@ -25,6 +25,7 @@ export function table({
   killed,
   seed,
   seconds,
+  code,
 }: Results): string {
   const rows = [...Object.entries(strategies), ...Object.entries(ablations)];
   const text = [
@@ -45,11 +46,12 @@ export function table({
     '',
     `${confirmed} of ${cells} cells, each with its fault confirmed; ${sampledRuns} more runs of them; ${unfired} runs whose fault did not happen.`,
     `Predictions: ${predictions.met} met, ${predictions.missed.length} missed.`,
+    ...predictions.repeated.map((name) => `  met at the second time only: ${name}`),
     ...predictions.missed.map((name) => `  missed: ${name}`),
     ...(killed.runs > 0
       ? [`With SIGKILL on real processes: ${killed.runs} runs, ${killedLine(killed)}.`]
       : []),
-    `Seed ${seed}, ${seconds} s.`,
+    `Seed ${seed}, ${seconds} s, code ${code}.`,
   ].join('\n');
 }
 

@@ -3,7 +3,7 @@
 import { sqliteStore } from '../store/sqlite/open.ts';
 import { orderText } from './agent.ts';
 import type { Report, Life as Task } from './killed.ts';
-import { Life } from './life.ts';
+import { Life, type Trap } from './life.ts';
 import { machine } from './machine.ts';
 import { Person } from './person.ts';
 import { aboutOf } from './score.ts';
@@ -26,9 +26,16 @@ process.once('message', async (task: Task) => {
   const world = builtInWorld({ reader, urls }, { run, service, variant, splits, message: orderText });
   const person = new Person({ entries: () => world.entries(), about: aboutOf(world) });
   const store = await sqliteStore({ dir, waitMs: 10_000 });
-  const life: Life = new Life(
-    trap === 'boundary' ? trapAt(cell, world, here) : trap === 'recovery' ? inRecovery(here) : {},
-  );
+  const trapped: Trap =
+    trap === 'boundary' ? trapAt(cell, world, here) : trap === 'recovery' ? inRecovery(here) : {};
+  const life: Life = new Life({
+    ...trapped,
+    // Told at once: a worker that is killed has nothing to say any more.
+    replied(reply) {
+      say({ say: 'used', calls: life.calls, tokens: life.tokens });
+      return trapped.replied?.(reply);
+    },
+  });
   const { model, calls, together } = world;
   const tools = world.tools().map(recast);
   const outlast = machine(life, { store, tools, model, holder, leaseMs: LEASE_MS });
@@ -46,12 +53,10 @@ process.once('message', async (task: Task) => {
   });
   await person.attend(seat);
   for (const { at, text } of person.told) say({ say: 'told', session, seq: at, told: { at, text } });
-  say({ say: 'used', calls: life.calls, tokens: life.tokens });
   say({ say: 'rested' });
 
   function here(): void {
     life.die();
-    say({ say: 'used', calls: life.calls, tokens: life.tokens });
     say({ say: 'here' });
   }
 });

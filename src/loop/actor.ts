@@ -6,6 +6,8 @@
  * A2  What is running and not named any more is aborted; what is named and not running is started.
  * A3  When the lease cannot be renewed in time the actor ends before it lapses. Results of requests that have left are
  *     handed in as evidence, never as facts; after any other error by the next actor of this process.
+ * A4  Nothing is appended under a lease that has ended, also where nobody else holds the session: a process that was
+ *     frozen past it goes on under a lease of its own.
  */
 
 import { isAwaited } from '../core/effect.ts';
@@ -291,7 +293,9 @@ class Actor {
     }
   }
 
-  private commit(facts: (s: State) => Facts, choosing = true): Promise<void> {
+  /** A4. */
+  private async commit(facts: (s: State) => Facts, choosing = true): Promise<void> {
+    if (this.ports.clock.monotonic() >= this.lease.endsAt) throw leaseLost(this.lease.epoch);
     return this.log.commit(this.lease.epoch, facts, choosing ? this.slot.choosing : 'nothing');
   }
 

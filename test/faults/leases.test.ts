@@ -60,6 +60,24 @@ it('B035 a worker that was frozen past its lease changes nothing when it goes on
   expect((await events(h, id, 'lease.acquired')).map(({ holder }) => holder)).toEqual([a.holder, b.holder]);
 });
 
+it('B035 a worker that was frozen past its lease records nothing under it, where nobody came either', async () => {
+  const leaseMs = 12_000;
+  const h = given({ leaseMs, model: once(['post', { what: 'it' }]) });
+  let frozen = 0;
+  h.faulty.claim = async (...args) => {
+    const claimed = await h.store.claim(...args);
+    // The process stood still here, and goes on to its next commit.
+    if (frozen++ === 0) h.clock.elapse(leaseMs + 1);
+    return claimed;
+  };
+  const id = await h.start('post it');
+  await h.rest(id);
+
+  expect((await events(h, id, 'lease.acquired')).map(({ epoch }) => epoch)).toEqual([2]);
+  expect(books(h)).toEqual(['post: it']);
+  expect(await responses(h, id)).toEqual(['post: done']);
+});
+
 it('B035 what a frozen worker still knows is evidence, and spares the question', async () => {
   const held = gate();
   const slow = tool('slow', { kind: 'blind' }, async () => {

@@ -2,10 +2,11 @@
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { foretold } from '../../src/break/foretold.ts';
 import type { Results, Sums } from '../../src/break/report.ts';
-import { VARIANTS } from '../../src/break/terms.ts';
+import { ABLATIONS, SERVICES, STRATEGIES, VARIANTS } from '../../src/break/terms.ts';
 import { lastJson, node, root } from '../build.ts';
 import { temporaryFolder } from '../server/process.ts';
 
@@ -35,6 +36,28 @@ describe('the bench', () => {
     expect(of('no-wait').duplicates, stderr).toBeGreaterThanOrEqual(1);
     expect(results.killed.runs, stderr).toBeGreaterThan(0);
     expect(results.killed.strategies.outlast, stderr).toMatchObject({ duplicates: 0, lost: 0, untrue: 0 });
+    expect(code, stderr).toBe(0);
+  });
+
+  it('has every strategy and every piece of ours do what theory says, at every service', LONG, async () => {
+    const { results, of, stderr, code } = await run(
+      ...['--quick', '--no-kill', '--boundary', 'applied,zombie'],
+    );
+    const { strategies, ablations, predictions, coverage } = results;
+    const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name).sort();
+    expect(Object.keys(strategies).sort()).toEqual(names(STRATEGIES));
+    // Without its wait for late arrivals it is in the first test, where something comes late.
+    const pieces = names(ABLATIONS).filter((name) => name !== 'no-wait');
+    expect(Object.keys(ablations).sort()).toEqual(pieces);
+    expect([...new Set(results.cells.map(({ service }) => service))].sort()).toEqual(names(SERVICES));
+    expect(coverage, stderr).toMatchObject({ isExhaustive: true, unfired: 0 });
+    expect(predictions.missed, stderr).toEqual([]);
+    expect(of('outlast'), stderr).toMatchObject({ wrong: 0, stuck: 0 });
+    expect(of('ask'), stderr).toMatchObject({ wrong: 0, stuck: 0 });
+    for (const name of ['restart', 'replay', 'retry', 'key', 'query', 'no-mark', 'no-fence', 'no-expiry'])
+      expect(of(name).duplicates, `${name} ${stderr}`).toBeGreaterThan(0);
+    expect(of('skip').lost, stderr).toBeGreaterThan(0);
+    expect(of('model-key').suppressed, stderr).toBeGreaterThan(0);
     expect(code, stderr).toBe(0);
   });
 
@@ -89,6 +112,39 @@ describe('the bench', () => {
     expect(caught.of('outlast'), caught.stderr).toMatchObject({ duplicates: 2, lost: 0 });
     expect(caught.code).toBe(1);
     expect(caught.stderr).toContain('stands 2 times, wanted 1');
+  });
+
+  it("judges one's own agent by what its answers claim", LONG, async () => {
+    const example = join(root, 'examples/break/agent.mjs');
+    const chosen = ['--rounds', '1', '--strategy', 'outlast,skip', '--boundary', 'applied'];
+    const honest = await run('--with', example, ...chosen);
+    expect(honest.of('outlast'), honest.stderr).toMatchObject({ runs: 1, wrong: 0, questions: 0 });
+    expect(honest.of('skip'), honest.stderr).toMatchObject({ duplicates: 0, lost: 0, untrue: 1 });
+    expect(honest.code, honest.stderr).toBe(0);
+
+    // It says what it has not done.
+    const folder = temporaryFolder();
+    onTestFinished(folder.remove);
+    const idle = join(folder.path, 'idle.mjs');
+    await writeFile(
+      idle,
+      `import own from '${pathToFileURL(example).href}';
+export default {
+  ...own,
+  open(run) {
+    const opened = own.open(run);
+    const parts = [{ type: 'text', text: 'Ordered: ' + opened.calls[0].what }];
+    const usage = { inputTokens: 1, outputTokens: 1, cachedTokens: 0 };
+    const generate = async () => ({ parts, finish: 'stop', usage });
+    return { ...opened, model: { ...opened.model, generate } };
+  },
+};
+`,
+    );
+    const caught = await run('--with', idle, '--rounds', '1', '--strategy', 'outlast', '--boundary', 'clean');
+    expect(caught.of('outlast'), caught.stderr).toMatchObject({ duplicates: 0, lost: 1, untrue: 1 });
+    expect(caught.code).toBe(1);
+    expect(caught.stderr).toContain('the last word is');
   });
 
   it('says what it does not know', async () => {

@@ -14,3 +14,16 @@ it('a dozen kills leave nothing double, lost or untrue', { timeout: 240_000 }, a
   });
   expect(code, stderr).toBe(0);
 });
+
+it('a server that was frozen past its lease adds nothing to its log before it has another', {
+  timeout: 240_000,
+}, async () => {
+  const { stdout, stderr, code } = await node('testing/kill/main.js', ['--freeze', '--seed', '8', '--json'], {
+    timeoutMs: 230_000,
+  });
+  expect(lastJson(stdout), stderr).toMatchObject({
+    ...{ freezes: 1, secondServer: 'store.locked', folderUntouched: true },
+    ...{ saidUnderOldLease: 0, frozenFindings: 0 },
+  });
+  expect(code, stderr).toBe(0);
+});

@@ -10,6 +10,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { revision } from '../../break/revision.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { CLAUSES, contract, type Result } from './contract.ts';
 import { memory, subject as own } from './outlast.ts';
@@ -53,11 +54,14 @@ async function run(): Promise<number> {
   const verdict = await contract(subject, { onResult: tell, ...(only ? { only } : {}) });
   const seconds = Math.round((systemClock.monotonic() - started) / 100) / 10;
   const date = new Date(systemClock.now()).toISOString().slice(0, 10);
+  const { code, campaign } = revision();
+  // Another runtime has a version of its own; of ours these are the bytes.
+  const tested = subject === own || subject === memory ? { code, campaign } : { campaign };
   if (values.out) {
-    const kept = { date, node: process.version, platform: process.platform, ...verdict };
+    const kept = { date, node: process.version, platform: process.platform, ...tested, ...verdict };
     writeFileSync(values.out, `${JSON.stringify(kept, null, 2)}\n`);
   }
-  if (values.json) console.log(JSON.stringify({ ...verdict, seconds }));
+  if (values.json) console.log(JSON.stringify({ ...tested, ...verdict, seconds }));
   else
     console.log(
       `${verdict.subject} ${verdict.version}: ${verdict.passed} of ${verdict.clauses}, ${seconds} s`,

@@ -3,14 +3,16 @@
  *
  * The embedded store belongs to one process by a lock of the operating system, which a frozen process keeps. So nobody
  * can take the folder over meanwhile: a second server is refused with `store.locked` and changes not one byte. After
- * SIGCONT the first goes on with its own log. What it can still do outside is what had left before the freeze, and what
- * it sends itself afterwards, under a lease that it has taken anew; the books say whether anything happened twice.
+ * SIGCONT the first goes on with its own log: it adds nothing to it as a holder before it has taken a lease anew. What it
+ * can still do outside is what had left before the freeze, and what it sends itself afterwards, under that new lease; the
+ * books say whether anything happened twice.
  */
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BookReader } from '../../break/service/book.ts';
+import { AUTHORITY, type Event, type ForeignEvent } from '../../core/event.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { seededEntropy } from '../../lib/entropy.ts';
 import { findingsOf } from '../sim/verdict.ts';
@@ -26,6 +28,8 @@ export interface Frozen {
   readonly second: string;
   /** Bytes of the data folder were the same before and after the second server. */
   readonly untouched: boolean;
+  /** Events that it appended as a holder after it went on, before it took a lease anew. */
+  readonly saidUnderOldLease: number;
   /** Writes that came to the services after it went on, under the lease that it had before: its window outside. */
   readonly sentUnderOldLease: number;
   /** Writes that came under a lease that it took anew. */
@@ -102,17 +106,34 @@ async function watch(
       ? [`${event.seq}: the lease went to ${event.holder}`]
       : [],
   );
+  const overdue = underOldLease(log, thawedAt);
   const findings = [
     ...findingsOf(verdict),
     ...strangers,
+    ...overdue.map(({ seq, kind }) => `${seq}: ${kind} was appended under a lease that had ended`),
     ...(second === 'store.locked' ? [] : [`the second server was not refused but: ${second}`]),
     ...(untouched ? [] : ['the second server changed the data folder']),
   ];
   return {
     ...{ seconds: FREEZE_MS / 1_000, second, untouched, sentUnderOldLease },
+    saidUnderOldLease: overdue.length,
     sentUnderNewLease: late.length - sentUnderOldLease,
     findings,
   };
+}
+
+/**
+ * Choices and facts of whoever went on at `thawedAt`, before its next lease. Inputs need none, and evidence is one; and what
+ * was being written when it froze has the time of before.
+ */
+export function underOldLease(
+  log: readonly (Event | ForeignEvent)[],
+  thawedAt: number,
+): readonly (Event | ForeignEvent)[] {
+  const since = log.filter(({ at }) => at >= thawedAt);
+  const anew = since.findIndex(({ kind }) => kind === 'lease.acquired');
+  const before = anew < 0 ? since : since.slice(0, anew);
+  return before.filter(({ kind }) => kind in AUTHORITY && AUTHORITY[kind as Event['kind']] !== 'input');
 }
 
 /** What becomes of a second server on the folder. */

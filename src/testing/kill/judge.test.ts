@@ -104,6 +104,16 @@ describe('questions', () => {
     });
   });
 
+  it('about one sending are too many when there are two of them', () => {
+    for (const [service, capability] of [
+      ['expiring', KEYED],
+      ['blind', { kind: 'blind' }],
+    ] as const) {
+      const events = log([5, intended(service, capability)], [6, dispatched()], [106, asked], [107, asked]);
+      expect(judge(one(service, { log: events }))).toMatchObject({ questions: 2, questionsMinimum: 1 });
+    }
+  });
+
   it('do not count approvals', () => {
     const events = log([5, intended('blind', { kind: 'blind' }, true)], [5, approval]);
     expect(judge(one('blind', { log: events }))).toMatchObject({ questions: 0, questionsMinimum: 0 });

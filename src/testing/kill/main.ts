@@ -10,12 +10,12 @@
 
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { revision } from '../../break/revision.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { systemEntropy } from '../../lib/entropy.ts';
 import { campaign, freezeOnce } from './campaign.ts';
 import type { Frozen } from './freeze.ts';
 import * as results from './results.ts';
-import { revision } from './revision.ts';
 import type { Round } from './round.ts';
 
 const { values } = parseArgs({
@@ -125,6 +125,7 @@ async function run(): Promise<number> {
       frozenSeconds: found.seconds,
       secondServer: found.second,
       folderUntouched: found.untouched,
+      saidUnderOldLease: found.saidUnderOldLease,
       sentUnderOldLease: found.sentUnderOldLease,
       sentUnderNewLease: found.sentUnderNewLease,
       frozenFindings: found.findings.length,
@@ -143,6 +144,7 @@ async function run(): Promise<number> {
       console.log(
         `frozen for ${found.seconds} s, longer than its lease: a second server on its folder: ${found.second}, ` +
           `folder ${found.untouched ? 'untouched' : 'CHANGED'}; the first went on, ${found.findings.length} findings; ` +
+          `in the log, ${found.saidUnderOldLease} events of its own under the old lease; ` +
           `outside, ${found.sentUnderOldLease} requests left under the old lease after it went on, ` +
           `${found.sentUnderNewLease} under the one that it took anew`,
       );

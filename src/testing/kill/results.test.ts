@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { revision } from '../../break/revision.ts';
 import {
   added,
   type Invocation,
@@ -14,7 +15,6 @@ import {
   seedIn,
   sumOf,
 } from './results.ts';
-import { revision } from './revision.ts';
 
 let folder = '';
 beforeEach(() => {

@@ -8,9 +8,9 @@
  */
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import type { Revision } from '../../break/revision.ts';
 import { added as addedFields, type Counts, countsOf } from '../sim/verdict.ts';
 import { SERVICES } from './batch.ts';
-import type { Revision } from './revision.ts';
 import type { Round } from './round.ts';
 import { noTallies, type Tallies } from './tally.ts';
 

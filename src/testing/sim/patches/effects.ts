@@ -232,4 +232,22 @@ export const EFFECT_PATCHES: readonly Patch[] = [
       },
     ],
   },
+  {
+    // Two people have to look for the same payment: it is done once, lost never, and their time is gone.
+    name: 'second opinion: what a person has said of a forgotten key is asked once more',
+    first: { scenario: 'effects side by side', mode: 'down', near: 'pay.run' },
+    edits: [
+      {
+        file: RESOLVE,
+        find: 'if (decision?.made)',
+        replace:
+          "if (decision?.made && (effect.capability.kind !== 'keyed' || state.decisions.filter((d) => d.effect === effect.id && d.attempt === effect.attempts).length > 1))",
+      },
+      {
+        file: RESOLVE,
+        find: 'if (decision && !decision.moot)',
+        replace: 'if (decision && !decision.moot && !decision.made)',
+      },
+    ],
+  },
 ];

@@ -1,12 +1,12 @@
 /**
- * What a campaign has tested, by content and not by any version control: digests of the built files. Totals are only
- * added up under one name where the code was the same.
+ * What a bench or a campaign has tested, by content and not by any version control: digests of the built files. So
+ * figures that are kept show which code they are of, and totals are only added up where it was the same.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { sha256 } from '../../lib/digest.ts';
+import { sha256 } from '../lib/digest.ts';
 
 export interface Revision {
   /** Of the code under test: all that is built, but the rooms that test it or show it. */
@@ -15,10 +15,11 @@ export interface Revision {
   readonly campaign: string;
 }
 
+const BUILT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const BESIDE = ['testing', 'break', 'demo'];
 const DIGITS = 16;
 
-export function revision(root: string = fileURLToPath(new URL('../..', import.meta.url))): Revision {
+export function revision(root: string = BUILT): Revision {
   const files = readdirSync(root, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && /\.(js|ts|mjs|html|css|wasm|sql)$/.test(entry.name))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
