@@ -8,7 +8,7 @@
  * A3  A slot that a session had ends with the process: it is a lease, and no row.
  */
 
-import { NO_BUDGETS, NOTHING_SPENT, type Spent } from '../../core/budget.ts';
+import { NO_BUDGETS, NOTHING_SPENT, type Spent } from '../../core/budget/budget.ts';
 import { assert } from '../../lib/assert.ts';
 import { EMPTY_OWNER } from '../../store/ledger.ts';
 import { memoryStore } from '../../store/memory.ts';
