@@ -14,8 +14,10 @@ export function renderPast(s: State, past: Past): ViewMessage {
   const blocks = [
     `What came before, in short (event #${past.seq}). Everything is kept word for word: "recall" brings back any number, or ` +
       'finds it by its words. The lines were taken from what stood there; where it matters, look it up.',
-    block('What people have said, in order. "order", "rule" and "open" stand as they were said:', [
-      ...(past.more > 0 ? [`${past.more} older instructions are over, and not named here.`] : []),
+    block(`What people have said, in order and word for word${cuts(past)}:`, [
+      ...(past.more > 0
+        ? [`${past.more} more are over, or were said again later: recall the kind "message".`]
+        : []),
       ...past.instructions.map(instruction),
     ]),
     block('Done, by the ledger:', ledger(s, past)),
@@ -27,9 +29,14 @@ export function renderPast(s: State, past: Past): ViewMessage {
 const block = (title: string, lines: readonly string[]): string =>
   lines.length === 0 ? '' : [title, ...lines.map((line) => `- ${line}`)].join('\n');
 
-function instruction({ n, seq, turn, status, text }: Instruction): string {
+const cuts = ({ instructions }: Past): string =>
+  instructions.some(({ cut }) => cut)
+    ? '; where it says "cut" only the beginning, and recall #N brings all'
+    : '';
+
+function instruction({ n, seq, turn, status, text, cut }: Instruction): string {
   const what = status === 'surfaced' ? 'answered' : status === 'failed' ? 'the turn failed' : status;
-  return `I${n} (#${seq}, turn ${turn}, ${what}): ${text}`;
+  return `I${n} (#${seq}, turn ${turn}, ${what}${cut ? ', cut' : ''}): ${text}`;
 }
 
 const known = ({ kind, text, sources }: SummaryLine): string =>

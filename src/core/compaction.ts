@@ -16,7 +16,17 @@ import type { CompactionReason, EventBody, EventOf, SummaryLine } from './event.
 import { evolve } from './evolve.ts';
 import type { Next } from './next.ts';
 import { rulesIn } from './rule.ts';
-import { contextSize, fixedTokens, itemSize, pastTokens, sumSizes, sumTokens } from './size.ts';
+import {
+  contextSize,
+  excess,
+  fixedTokens,
+  isTooLarge,
+  itemSize,
+  mostTokens,
+  pastTokens,
+  sumSizes,
+  sumTokens,
+} from './size.ts';
 import { textOf } from './slices/turn.ts';
 import type { Item, State } from './state.ts';
 
@@ -38,14 +48,22 @@ export function compaction(s: State, now: number): Next {
 /** How a compaction begins, where one is wanted and possible. */
 function beginning(s: State): EventBody | null {
   const why = reasonFor(s);
-  const items = why === null ? null : cutOf(s, why);
-  if (why === null || items === null) return null;
+  if (why === null) return null;
+  // Where nothing can leave, what stands for the past can still be shortened.
+  const items = cutOf(s, why) ?? (isPressing(why) ? 0 : null);
+  if (items === null) return null;
   if (why === 'cost') return { kind: 'compaction.started', items, why };
   // A model that reads all of a cold past to sum it up costs as much as going on with it, and what is too large for a step
   // is too large for that as well.
   const own = digest(s, items, why);
-  return fault(s, own) === null ? own : null;
+  return fault(s, own) === null || helps(s, own) ? own : null;
 }
+
+/** However little it makes smaller: a request can hold the view then. */
+const helps = (s: State, own: Swap): boolean =>
+  isPressing(own.why) &&
+  own.tokensAfter < own.tokensBefore &&
+  !isTooLarge(evolve(s, { ...own, seq: s.head + 1, at: s.at }));
 
 /** No request can hold the view: it waits until the view is smaller (D3). */
 export const isOverfull = (s: State): boolean => {
@@ -61,18 +79,16 @@ const isPressing = (why: CompactionReason): boolean => why === 'window' || why =
 
 // ── when ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Of the window: room for the reply, and for what an estimate may be off. */
-const MOST_SHARE = 0.85;
+/** Of the window. */
 const COST_SHARE = 0.6;
 /** Providers forget a prefix after five minutes to an hour. */
 const COLD_MS = 60 * 60_000;
 
 function reasonFor(s: State): CompactionReason | null {
   if (s.turn?.step.phase !== 'generating' && s.turn?.step.phase !== 'acting') return null;
-  const { limits } = s.contract;
-  const { tokens, bytes } = contextSize(s);
-  if (tokens > limits.windowTokens * MOST_SHARE) return 'window';
-  if (bytes > limits.requestBytes * MOST_SHARE) return 'bytes';
+  const pressing = excess(s);
+  if (pressing !== null) return pressing;
+  const { tokens } = contextSize(s);
   if (tokens < s.context.resumeAt) return null;
   const most = compactAt(s);
   if (tokens > most) return 'cost';
@@ -121,7 +137,7 @@ export function cutOf(s: State, why: CompactionReason): number | null {
   const { limits } = s.contract;
   const { tokens } = contextSize(s);
   const isTight = isPressing(why);
-  const most = isTight ? limits.windowTokens * MOST_SHARE : compactAt(s);
+  const most = isTight ? mostTokens(limits) : compactAt(s);
   for (const share of KEPT_SHARES) {
     const items = firstKept(s, most * share);
     const gain = gainOf(s, items);

@@ -32,7 +32,7 @@ export interface Past {
   readonly times: number;
   /** How many items have left so far. */
   readonly items: number;
-  /** What people have said in them, in order: whole while it stands. */
+  /** What people have said in them, in order (`slices/said`). */
   readonly instructions: readonly Instruction[];
   /** Older instructions that are answered, and are only counted. */
   readonly more: number;
@@ -43,10 +43,12 @@ export interface Instruction {
   readonly n: number;
   readonly seq: number;
   readonly turn: number;
-  /** Why it is shown whole: it is the order, a rule that stands, or not answered yet; else what became of it. */
+  /** Why it is shown: it is the order, a rule that stands, or not answered yet; else what became of it. */
   readonly status: 'order' | 'rule' | 'open' | TurnEnd;
-  /** Word for word where it is shown whole; the beginning of it where it is not. */
+  /** Word for word; of a long message with a rule in it, the sentences that say it. */
   readonly text: string;
+  /** Only its beginning stands here. */
+  readonly cut?: true;
 }
 
 /** What one compaction has left. */

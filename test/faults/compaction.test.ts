@@ -99,16 +99,68 @@ it('B002 messages that come while a compaction runs stand behind it, in order, a
   expect(answered).toEqual(['m1', 'm2', 'm3']);
 });
 
-it('B006 what is too large at the least is said, after a bounded number of attempts, and less is taken', async () => {
-  const h = given({ tools: [readPage], limits: { windowTokens: 5_000 }, model: reading(1) });
-  const rule = `Always keep this in mind: ${'x'.repeat(550)}`;
+/** Room for a thousand tokens beside what is always there. */
+const small = { windowTokens: 6_000 };
+/** In three bytes each: the half of a window in characters is more than the whole of it in tokens. */
+const huge = (said: string): string => said + '長'.repeat(20_000);
+
+for (const first of ['Begin', huge('Begin: ')]) {
+  it(`B006 what is too large at the least is said, and less is taken, after an order of ${first.length} characters`, async () => {
+    const h = given({ limits: small, model: reading(0) });
+    const id = await h.start(first);
+    await h.rest(id);
+    await h.tell(id, huge('Look at this: '));
+    const failed = await events(h, id, 'turn.failed');
+    expect(failed.map(({ code }) => code)).toEqual(Array(first === 'Begin' ? 1 : 2).fill('context.full'));
+    const before = (await responses(h, id)).length;
+    for (const text of ['What now?', 'And then?', 'What else?']) await h.tell(id, text);
+    expect(await responses(h, id)).toHaveLength(before + 3);
+    expect((await events(h, id, 'context.compacted')).length).toBeLessThan(5);
+    expect(pastOf(work(h).at(-1))).toContain(
+      first === 'Begin' ? '(#2, turn 1, order): Begin' : '(#2, turn 1, order, cut): Begin: 長',
+    );
+  });
+}
+
+it('B006 rules that are more than the window are shown by their beginnings, and recall has them whole', async () => {
+  const rule = (n: number): string => `Always keep ${n} in mind: ${'x'.repeat(550)}`;
+  const h = given({ limits: small, model: reading(0) });
   const id = await h.start('Begin');
   await h.rest(id);
-  for (let i = 0; i < 12 && (await events(h, id, 'turn.failed')).length === 0; i++)
-    await h.tell(id, `${i} ${rule}`);
-  expect(await events(h, id, 'turn.failed')).toMatchObject([{ code: 'context.full' }]);
-  expect((await h.log(id)).filter(({ kind }) => kind === 'context.compacted').length).toBeLessThan(30);
-  expect(await h.rest(id)).toBe('awaiting_input');
+  for (let n = 1; n <= 12; n++) await h.tell(id, rule(n));
+  for (const text of ['What now?', 'And then?', 'What else?', 'Go on']) await h.tell(id, text);
+  expect(await events(h, id, 'turn.failed')).toEqual([]);
+  expect(await responses(h, id)).toHaveLength(17);
+  expect((await events(h, id, 'context.compacted')).length).toBeLessThan(30);
+  const past = pastOf(work(h).at(-1));
+  expect(past).toContain('where it says "cut" only the beginning');
+  const named = [...past.matchAll(/^- I\d+ \(#(\d+), turn \d+, rule(, cut)?\): (.*)$/gm)];
+  expect(named).toHaveLength(12);
+  for (const [at, [, seq, cut, text = '']] of named.entries()) {
+    if (!cut) expect(text).toBe(rule(at + 1));
+    expect(rule(at + 1).startsWith(text.replace(/…$/, ''))).toBe(true);
+    const { passages } = await h.api.recall(id, { id: `#${seq}` });
+    expect(passages.map((passage) => passage.text)).toEqual([rule(at + 1)]);
+  }
+});
+
+it('B016 what is answered stands word for word, the newest of it, within a bounded share', async () => {
+  const said = (n: number): string => `part ${n}: ${`see to ${n} in all its details, `.repeat(6)}please`;
+  const h = given({ tools: [readPage], limits: { contextTokens: 30_000 }, model: reading(4) });
+  const id = await h.start('Begin');
+  await h.rest(id);
+  for (let n = 2; n <= 30; n++) await h.tell(id, said(n));
+  const lines = pastOf(work(h).at(-1)).split('\n');
+  const answered = lines.filter((line) => /^- I\d+ .*, answered(, cut)?\): /.test(line));
+  const whole = answered.filter((line) => !line.includes(', cut)'));
+  expect(whole.length).toBeGreaterThan(1);
+  for (const line of whole) expect(line).toContain(said(Number(/I(\d+)/.exec(line)?.[1])));
+  expect(whole.join('').length / 3).toBeLessThan(30_000 * 0.01);
+  // The beginnings of older ones stand before them, a dozen in all; of what is still older, how many.
+  expect(answered).toHaveLength(12);
+  expect(answered.slice(-whole.length)).toEqual(whole);
+  expect(answered[0]).toMatch(/ \(#\d+, turn \d+, answered, cut\): part \d+: see to/);
+  expect(lines.find((line) => line.includes('more are over'))).toMatch(/^- \d+ more are over/);
 });
 
 it('B016 after a compaction the last instruction is the current one, and older ones are marked as over', async () => {
