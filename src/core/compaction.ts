@@ -15,6 +15,7 @@ import { oneLine } from '../lib/text.ts';
 import type { CompactionReason, EventBody, EventOf, SummaryLine } from './event.ts';
 import { evolve } from './evolve.ts';
 import type { Next } from './next.ts';
+import { USUAL_RATES } from './rates.ts';
 import { rulesIn } from './rule.ts';
 import {
   contextSize,
@@ -100,18 +101,18 @@ function isCold({ turn, context }: State): boolean {
   return turn.step.startedAt - context.calledAt > COLD_MS;
 }
 
-/** Prices of what is read from the cache, written to it and put out, in prices of plain input: nearly the same everywhere. */
-const CACHED = 0.1;
+/** What is written to a cache, in prices of plain input; nobody takes more for it where nothing is cheaper afterwards. */
 const WRITTEN = 1.25;
-const OUT = 5;
+/** A cache that costs nothing at all would make any view the cheapest. */
+const LEAST_CACHED = 0.01;
 const SUMMARY_TOKENS = 1_500;
 const GROWTH_TOKENS = [200, 8_000] as const;
 const LEAST_TOKENS = 8_000;
 
 /**
- * The size at which it costs least to compact, all in all. A view of x tokens costs `CACHED * x` for each call, and a
- * compaction at x costs `k` once; it grows by g for each call. Per call that is `CACHED * x / 2 + k * g / (x - floor)`,
- * which is least at `x = floor + sqrt(2 * k * g / CACHED)`: some 50,000 tokens for steps of 2,000.
+ * The size at which it costs least to compact, all in all. A view of x tokens costs `cached * x` for each call, and a
+ * compaction at x costs `k` once; it grows by g for each call. Per call that is `cached * x / 2 + k * g / (x - floor)`,
+ * which is least at `x = floor + sqrt(2 * k * g / cached)`: at usual prices some 50,000 tokens for steps of 2,000.
  */
 export function compactAt(s: State): number {
   const { windowTokens, contextTokens } = s.contract.limits;
@@ -121,8 +122,11 @@ export function compactAt(s: State): number {
   const [least, largest] = GROWTH_TOKENS;
   const grown = sumSizes(s.transcript, s.contract.limits).tokens / Math.max(1, s.context.calls);
   const growth = Math.min(largest, Math.max(least, grown));
-  const once = CACHED * (floor + LEAST_TOKENS) + OUT * SUMMARY_TOKENS + WRITTEN * floor;
-  return Math.min(most, floor + Math.max(LEAST_TOKENS, Math.sqrt((2 * once * growth) / CACHED)));
+  const { out, ...rates } = s.contract.rates ?? USUAL_RATES;
+  const cached = Math.max(LEAST_CACHED, rates.cached);
+  const written = cached < 1 ? WRITTEN : 1;
+  const once = cached * (floor + LEAST_TOKENS) + out * SUMMARY_TOKENS + written * floor;
+  return Math.min(most, floor + Math.max(LEAST_TOKENS, Math.sqrt((2 * once * growth) / cached)));
 }
 
 // ── where ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -15,6 +15,7 @@ import type { FileRef } from './file.ts';
 import { type DecisionId, type MessageId, mint, type Owner, type SessionId } from './ids.ts';
 import type { Receipt, When } from './message.ts';
 import { phase } from './phase.ts';
+import type { Rates } from './rates.ts';
 import { restsAt } from './residency.ts';
 import { newsOf } from './slices/family.ts';
 import { digestOf } from './slices/inbox.ts';
@@ -38,6 +39,7 @@ export interface Contract {
   readonly parent?: Parent;
   /** Of what is no task. */
   readonly profile?: Profile;
+  readonly rates?: Rates;
   /** Of the first message. */
   readonly key?: string | null;
 }

@@ -32,6 +32,7 @@ import type {
 import type { KernelLost, KernelNoticed, KernelObject } from './kernel-event.ts';
 import type { CallResult, Message, Part, Receipt, ToolCallPart, Whole } from './message.ts';
 import type { Ruling } from './policy.ts';
+import type { Rates } from './rates.ts';
 import type { Residency } from './residency.ts';
 import type { FilesUse } from './workspace-event.ts';
 
@@ -81,6 +82,8 @@ export interface Contract {
   readonly persist: boolean;
   /** Not there for a task. */
   readonly profile?: Profile;
+  /** Not there where the prices of its model were not known. */
+  readonly rates?: Rates;
   readonly objective: string;
   readonly title: string;
   readonly model: string;
