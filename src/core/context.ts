@@ -1,6 +1,9 @@
 /** The slice of the state that the model's view is made of, beside the transcript: what has left it, and its size. */
 
+import type { Budgets } from './budget.ts';
 import type { SummaryLine } from './event.ts';
+import type { Touched } from './files-state.ts';
+import type { Contract } from './state.ts';
 
 export type TurnEnd = 'surfaced' | 'failed' | 'interrupted' | 'passed';
 
@@ -37,6 +40,10 @@ export interface Past {
   /** Older instructions that are answered, and are only counted. */
   readonly more: number;
   readonly sections: readonly Section[];
+  /** The files that were changed before it. */
+  readonly files: Touched;
+  /** The contract as it was then: what stands for the past changes with a compaction and at no other time. */
+  readonly terms: { readonly contract: Contract; readonly budget: Budgets };
 }
 
 export interface Instruction {

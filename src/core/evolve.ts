@@ -81,6 +81,7 @@ export const initialState: State = {
     restored: null,
     left: [],
     commits: [],
+    touched: workspace.UNTOUCHED,
   },
   kernel: kernel.NO_KERNEL,
   family: NO_FAMILY,

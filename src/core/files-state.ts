@@ -1,7 +1,7 @@
 /** The slice of the state that the files of a session are: what stands in its folder, and who has changed it. */
 
 import type { EffectId } from './ids.ts';
-import type { TreeRef } from './tree.ts';
+import type { TreeChange, TreeRef } from './tree.ts';
 import type { FileNote, FilesChanged, FilesRung } from './workspace-event.ts';
 
 export interface Files {
@@ -37,6 +37,15 @@ export interface Files {
   readonly left: readonly FileNote[];
   /** The last commits, newest last. */
   readonly commits: readonly FilesCommit[];
+  /** What was changed since the last compaction. */
+  readonly touched: Touched;
+}
+
+/** Files that were changed, by whomever, and where: each once, the newest last, so many of them. */
+export interface Touched {
+  readonly files: readonly (TreeChange & { readonly seq: number })[];
+  /** Changes beside these. */
+  readonly more: number;
 }
 
 export interface Drift {

@@ -15,6 +15,10 @@ export const BYTES_PER_TOKEN = 3;
 export const FILE_TOKENS = 3_000;
 /** Rules, tools and the present, before any provider has counted them. */
 const FIXED_TOKENS = 4_000;
+/** The contract, in what stands for the past. */
+const TERMS_TOKENS = 120;
+/** Beside the path of a file. */
+const FILE_LINE_BYTES = 24;
 /** A role, ids and brackets around each item. */
 const FRAME_BYTES = 60;
 
@@ -149,7 +153,8 @@ export function pastTokens(past: Past | null): number {
   const before = pasts.get(past);
   if (before !== undefined) return before;
   const said = past.instructions.reduce((sum, one) => sum + instructionTokens(one), 0);
-  const tokens = Math.ceil(sectionTokens(past.sections) + said);
+  const files = past.files.files.reduce((sum, { path }) => sum + bytesOf(path) + FILE_LINE_BYTES, 0);
+  const tokens = Math.ceil(TERMS_TOKENS + sectionTokens(past.sections) + said + files / BYTES_PER_TOKEN);
   pasts.set(past, tokens);
   return tokens;
 }

@@ -1,60 +1,28 @@
 /** Compaction: the view gets smaller and nothing else changes; what cannot be used changes nothing. */
 
 import { expect, it } from 'vitest';
+import { buildRequest } from '../../src/context/build.ts';
+import type { Event } from '../../src/core/event.ts';
+import { fold } from '../../src/core/evolve.ts';
 import type { ModelRequest } from '../../src/core/message.ts';
+import { canonical } from '../../src/lib/json.ts';
 import { ModelError, type ModelReply } from '../../src/models/port.ts';
-import { calls, gate, type Harness, read, say, tool } from '../../src/testing/harness.ts';
+import { calls, gate, read, say, tool } from '../../src/testing/harness.ts';
 import { events, given, instructions, present, responses, results } from './kit.ts';
-
-const USAGE = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
-/** Three thousand characters, so a thousand tokens. */
-const page = (n: number): string => `page ${n} `.repeat(430).slice(0, 3_000);
-const readPage = tool('read_page', { kind: 'read' }, async (args) => ({
-  status: 'done',
-  result: page((args as { n: number }).n),
-}));
-/** Small enough that some ten pages are too much. */
-const limits = { contextTokens: 10_000 };
-
-/** The entries that a request for a compaction lists: number and text. */
-const entries = (request: ModelRequest): readonly (readonly [seq: string, text: string])[] => {
-  const last = request.messages.at(-1);
-  const text = last?.role === 'user' ? last.text : '';
-  return [...text.matchAll(/^#(\d+) (.*)$/gm)].map(([, seq = '', line = '']) => [seq, line] as const);
-};
-
-/** Lines that can be used, of all entries that are listed. */
-const summed = (request: ModelRequest): ModelReply =>
-  say(
-    entries(request)
-      .map(([seq, text]) => `fact: ${text.slice(0, 60)} [#${seq}]`)
-      .join('\n'),
-  );
-
-/** Reads so many pages for each instruction, and answers. */
-const reading =
-  (pages: number, compact: (request: ModelRequest) => ModelReply | Promise<ModelReply> = summed) =>
-  async (request: ModelRequest): Promise<ModelReply> => {
-    if (request.isCompaction) return compact(request);
-    const last = request.messages.findLastIndex((m) => m.role === 'user' && !m.text.startsWith('[outlast]'));
-    const done = request.messages
-      .slice(Math.max(0, last))
-      .flatMap((m) => (m.role === 'tool' ? m.results : []));
-    const next =
-      done.length === 0 ? 1 : 1 + Math.max(...done.map(({ text }) => Number(/page (\d+)/.exec(text)?.[1])));
-    return next <= pages ? calls(['read_page', { n: next }]) : say(`read ${pages}`);
-  };
-
-const compactions = (h: Harness): readonly ModelRequest[] => h.requests.filter((r) => r.isCompaction);
-const work = (h: Harness): readonly ModelRequest[] => h.requests.filter((r) => !r.isCompaction);
-/** What was read, as far as it stands in the request. */
-const pages = (request: ModelRequest | undefined): readonly string[] =>
-  results(request).map(({ text }) => text);
-const bytes = (request: ModelRequest | undefined): number => JSON.stringify(request?.messages).length;
-const pastOf = (request: ModelRequest | undefined): string => {
-  const [first] = request?.messages ?? [];
-  return first?.role === 'user' && first.text.startsWith('[outlast] What came before') ? first.text : '';
-};
+import {
+  bytes,
+  compactions,
+  entries,
+  limits,
+  page,
+  pages,
+  pastOf,
+  reading,
+  readPage,
+  summed,
+  USAGE,
+  work,
+} from './pages.ts';
 
 it('B072 a view that is too large is compacted in the middle of a turn, and the turn goes on by itself', async () => {
   const h = given({ tools: [readPage], limits, model: reading(20) });
@@ -97,70 +65,6 @@ it('B002 messages that come while a compaction runs stand behind it, in order, a
   expect(instructions(work(h).at(-1)).slice(-2)).toEqual(['first', 'second']);
   const answered = (await events(h, id, 'response.surfaced')).flatMap(({ answers }) => answers);
   expect(answered).toEqual(['m1', 'm2', 'm3']);
-});
-
-/** Room for a thousand tokens beside what is always there. */
-const small = { windowTokens: 6_000 };
-/** In three bytes each: the half of a window in characters is more than the whole of it in tokens. */
-const huge = (said: string): string => said + '長'.repeat(20_000);
-
-for (const first of ['Begin', huge('Begin: ')]) {
-  it(`B006 what is too large at the least is said, and less is taken, after an order of ${first.length} characters`, async () => {
-    const h = given({ limits: small, model: reading(0) });
-    const id = await h.start(first);
-    await h.rest(id);
-    await h.tell(id, huge('Look at this: '));
-    const failed = await events(h, id, 'turn.failed');
-    expect(failed.map(({ code }) => code)).toEqual(Array(first === 'Begin' ? 1 : 2).fill('context.full'));
-    const before = (await responses(h, id)).length;
-    for (const text of ['What now?', 'And then?', 'What else?']) await h.tell(id, text);
-    expect(await responses(h, id)).toHaveLength(before + 3);
-    expect((await events(h, id, 'context.compacted')).length).toBeLessThan(5);
-    expect(pastOf(work(h).at(-1))).toContain(
-      first === 'Begin' ? '(#2, turn 1, order): Begin' : '(#2, turn 1, order, cut): Begin: 長',
-    );
-  });
-}
-
-it('B006 rules that are more than the window are shown by their beginnings, and recall has them whole', async () => {
-  const rule = (n: number): string => `Always keep ${n} in mind: ${'x'.repeat(550)}`;
-  const h = given({ limits: small, model: reading(0) });
-  const id = await h.start('Begin');
-  await h.rest(id);
-  for (let n = 1; n <= 12; n++) await h.tell(id, rule(n));
-  for (const text of ['What now?', 'And then?', 'What else?', 'Go on']) await h.tell(id, text);
-  expect(await events(h, id, 'turn.failed')).toEqual([]);
-  expect(await responses(h, id)).toHaveLength(17);
-  expect((await events(h, id, 'context.compacted')).length).toBeLessThan(30);
-  const past = pastOf(work(h).at(-1));
-  expect(past).toContain('where it says "cut" only the beginning');
-  const named = [...past.matchAll(/^- I\d+ \(#(\d+), turn \d+, rule(, cut)?\): (.*)$/gm)];
-  expect(named).toHaveLength(12);
-  for (const [at, [, seq, cut, text = '']] of named.entries()) {
-    if (!cut) expect(text).toBe(rule(at + 1));
-    expect(rule(at + 1).startsWith(text.replace(/…$/, ''))).toBe(true);
-    const { passages } = await h.api.recall(id, { id: `#${seq}` });
-    expect(passages.map((passage) => passage.text)).toEqual([rule(at + 1)]);
-  }
-});
-
-it('B016 what is answered stands word for word, the newest of it, within a bounded share', async () => {
-  const said = (n: number): string => `part ${n}: ${`see to ${n} in all its details, `.repeat(6)}please`;
-  const h = given({ tools: [readPage], limits: { contextTokens: 30_000 }, model: reading(4) });
-  const id = await h.start('Begin');
-  await h.rest(id);
-  for (let n = 2; n <= 30; n++) await h.tell(id, said(n));
-  const lines = pastOf(work(h).at(-1)).split('\n');
-  const answered = lines.filter((line) => /^- I\d+ .*, answered(, cut)?\): /.test(line));
-  const whole = answered.filter((line) => !line.includes(', cut)'));
-  expect(whole.length).toBeGreaterThan(1);
-  for (const line of whole) expect(line).toContain(said(Number(/I(\d+)/.exec(line)?.[1])));
-  expect(whole.join('').length / 3).toBeLessThan(30_000 * 0.01);
-  // The beginnings of older ones stand before them, a dozen in all; of what is still older, how many.
-  expect(answered).toHaveLength(12);
-  expect(answered.slice(-whole.length)).toEqual(whole);
-  expect(answered[0]).toMatch(/ \(#\d+, turn \d+, answered, cut\): part \d+: see to/);
-  expect(lines.find((line) => line.includes('more are over'))).toMatch(/^- \d+ more are over/);
 });
 
 it('B016 after a compaction the last instruction is the current one, and older ones are marked as over', async () => {
@@ -336,6 +240,39 @@ it('B043 a request begins as the one before it, whoever builds it; only a compac
   expect(anew).toBeGreaterThan(0);
   expect(anew).toBeLessThanOrEqual((await events(h, id, 'context.compacted')).length);
   expect(work(h).every((r) => r.stable === r.messages.length - 1)).toBe(true);
+});
+
+it('B043 a request that another worker builds again after a kill is the same to the last byte', async () => {
+  const held = gate();
+  let isHeld = false;
+  const h = given({
+    tools: [readPage],
+    limits,
+    model: async (request) => {
+      const reply = await reading(9)(request);
+      if (isHeld || request.isCompaction || pastOf(request) === '') return reply;
+      isHeld = true;
+      return held.pass(reply);
+    },
+  });
+  const id = await h.start('Read');
+  await h.until(() => held.reached === 1, 'a request after a compaction');
+  const asked = work(h).length;
+  const { tools, system } = work(h)[asked - 1] as ModelRequest;
+  const rebuilt = buildRequest(fold((await h.log(id)) as Event[]), { tools, briefing: '', system });
+  h.restart();
+  await h.rest(id);
+  const [before, again] = work(h).slice(asked - 1);
+  expect(pastOf(again)).not.toBe('');
+  const { filesFrom: _, ...whole } = rebuilt;
+  expect(canonical(whole)).toBe(canonical(before));
+  // The other worker tells of the loss besides, in the present: nothing else is another byte.
+  const report = /\nrecovery report: .*(\n- .*)+/;
+  expect(JSON.stringify(again)).not.toBe(JSON.stringify(before));
+  expect(
+    canonical(again).replace(canonical(present(again)), canonical(present(again).replace(report, ''))),
+  ).toBe(canonical(before));
+  expect(await responses(h, id)).toEqual(['read 9']);
 });
 
 it('B020 signed reasoning that a compaction keeps is the same byte for byte; what leaves, leaves whole', async () => {

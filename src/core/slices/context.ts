@@ -16,6 +16,7 @@ import { contextSize, messageChars, sectionTokens, sumSizes } from '../size.ts';
 import type { Context, Instruction, Item, Past, Section, State, TurnEnd } from '../state.ts';
 import { chargedCall } from './budget.ts';
 import { shown, tightened } from './said.ts';
+import { touchedAfter, UNTOUCHED } from './workspace.ts';
 
 export const nothing: Context = {
   past: null,
@@ -66,6 +67,8 @@ export function compacted(s: State, e: EventOf<'context.compacted'>): State {
     items: (before?.items ?? 0) + left.length,
     instructions,
     more,
+    files: touchedAfter(before?.files ?? UNTOUCHED, after.workspace.touched),
+    terms: { contract, budget: after.budget.limits },
     sections: aged(
       [...(before?.sections ?? []), ...(e.lines.length > 0 ? [{ seq: e.seq, lines: e.lines }] : [])],
       contract.limits.windowTokens * SECTIONS_SHARE,
@@ -76,6 +79,7 @@ export function compacted(s: State, e: EventOf<'context.compacted'>): State {
   const swapped: State = {
     ...having(after, { past, compacting: null, counted: null, calls: 0, resumeAt: 0, ends }),
     transcript,
+    workspace: { ...after.workspace, touched: UNTOUCHED },
   };
   return tightened(swapped, bare(past.sections));
 }
