@@ -129,6 +129,13 @@ test('retention: every event comes back as it was, and its evidence is found mor
   expect(Object.keys(figures).sort()).toEqual([...SUITES.retention].sort());
   expect(figures.eventsIdentical).toBe(figures.events);
   expect(figures.findability).toBeGreaterThan(figures.findabilityBm25);
+  const { findabilityByKind: kinds, findabilityByLength: lengths } = figures;
+  expect(Object.keys(kinds)).toHaveLength(7);
+  expect(Object.keys(lengths)).toEqual(['30000 tokens']);
+  expect(lengths['30000 tokens']).toEqual({
+    ...{ ours: figures.findability, plainBm25: figures.findabilityBm25, byKind: kinds },
+  });
+  expect(figures.turn50Tokens).toBeGreaterThan(1_000);
   expect(figures.locomo).toBeNull();
 });
 

@@ -1,5 +1,5 @@
-// turn50Usd, turn200Usd, turn1000Usd, turn1000VsTurn50, turn1000Tokens, fullTurn1000Usd, bufferTurn1000Usd: what the
-// fiftieth, the two hundredth and the thousandth turn of one session cost, by what goes over the wire.
+// turn50Usd, turn50Tokens, turn200Usd, turn200Tokens, turn1000Usd, turn1000VsTurn50, turn1000Tokens, fullTurn1000Usd,
+// bufferTurn1000Usd: what the fiftieth, the two hundredth and the thousandth turn of one session cost, by what goes over the wire.
 //
 // W1. The requests are those that the runtime makes, summaries included; what a provider has cached is the longest
 //     beginning that the request before had, too.
@@ -16,7 +16,9 @@ import { lookIn, script, wider, worded } from './script.mjs';
 
 export const names = [
   'turn50Usd',
+  'turn50Tokens',
   'turn200Usd',
+  'turn200Tokens',
   'turn1000Usd',
   'turn1000VsTurn50',
   'turn1000Tokens',
@@ -57,7 +59,9 @@ export async function measure({ quick = false, seed = 7_411 }) {
   return {
     figures: {
       turn50Usd: at('outlast', 50),
+      turn50Tokens: at('outlast', 50, 'tokens'),
       turn200Usd: at('outlast', 200),
+      turn200Tokens: at('outlast', 200, 'tokens'),
       turn1000Usd: at('outlast', 1_000),
       turn1000VsTurn50: last < 1_000 ? null : rounded(at('outlast', 1_000) / at('outlast', 50)),
       turn1000Tokens: at('outlast', 1_000, 'tokens'),

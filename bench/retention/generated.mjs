@@ -1,5 +1,5 @@
-// events, eventsIdentical, fetchP99Ms, searchP99Ms, firstSearchMs, findability, findabilityBm25: recall over made-up
-// histories of several lengths, in the embedded store.
+// events, eventsIdentical, fetchP99Ms, searchP99Ms, firstSearchMs, findability, findabilityBm25, findabilityByKind,
+// findabilityByLength: recall over made-up histories of several lengths, in the embedded store.
 
 import { createHash } from 'node:crypto';
 import { encode } from '../../dist/core/upcast.js';
@@ -18,6 +18,8 @@ export const names = [
   'searchP99Ms',
   'findability',
   'findabilityBm25',
+  'findabilityByKind',
+  'findabilityByLength',
 ];
 
 const TOKENS = [100_000, 1_000_000, 10_000_000];
@@ -69,8 +71,15 @@ export async function measure({ quick = false, half = 'held', seed = 9_203, toke
       searchP99Ms: rounded(quantile(searches, 0.99)),
       findability: mean(rows, 'ours'),
       findabilityBm25: mean(rows, 'plain'),
+      findabilityByKind: byKind(rows),
+      findabilityByLength: Object.fromEntries(
+        Object.entries(details).map(([length, { findability, plainBm25, byKind: kinds }]) => [
+          length,
+          { ours: findability, plainBm25, byKind: kinds },
+        ]),
+      ),
     },
-    details: { half, seed, byKind: byKind(rows), ...details },
+    details: { half, seed, ...details },
   };
 }
 

@@ -2,10 +2,13 @@
 
 import { isConversation } from '../core/conversation/state.ts';
 import { type Decision, openDecisions, type State, unknownEffects } from '../core/state.ts';
+import type { Touched } from '../core/workspace/state.ts';
+import { canonical } from '../lib/json.ts';
 import { oneLine } from '../lib/text.ts';
 import { driftInWords } from '../projections/files.ts';
 import { report } from '../projections/report.ts';
 import { family } from './family.ts';
+import { budgetLine, fileLine } from './past.ts';
 import { tasksInView } from './tasks.ts';
 
 export function present(s: State): string {
@@ -13,6 +16,7 @@ export function present(s: State): string {
     `time: ${new Date(stepTime(s)).toISOString()}`,
     ...lossOf(s),
     ...instructions(s),
+    ...budgetSince(s),
     ...(isConversation(s) ? tasksInView(s) : liveObjects(s)),
     ...pythonObjects(s),
     ...files(s),
@@ -56,6 +60,13 @@ function instructions({ context, turn }: State): readonly string[] {
   ];
 }
 
+/** What somebody has changed of it since the contract was last shown. */
+function budgetSince({ context: { past }, budget: { limits } }: State): readonly string[] {
+  return past === null || canonical(past.terms.budget) === canonical(limits)
+    ? []
+    : [`now ${budgetLine(limits)}`];
+}
+
 function stepTime(s: State): number {
   return s.turn?.step.phase === 'generating' ? s.turn.step.startedAt : s.at;
 }
@@ -79,14 +90,26 @@ function pythonObjects({ kernel: { live, generation } }: State): readonly string
 }
 
 /** What stands in the workspace, and what others have changed there since the model last heard of it. */
-function files({ workspace: { tree, generation, drift, left } }: State): readonly string[] {
+function files({ context, workspace: { tree, generation, drift, left, touched } }: State): readonly string[] {
   if (tree === null) return [];
   const of = generation === 1 ? '' : ` (generation ${generation}: earlier files were lost)`;
   return [
     `workspace${of}: ${tree.files} files, ${tree.bytes} bytes`,
+    ...(context.past === null ? [] : touchedSince(touched)),
     ...(drift === null ? [] : [driftInWords(drift)]),
     ...left.slice(0, 5).map(({ path, why }) => `not kept with the workspace: ${oneLine(path, 120)}: ${why}`),
   ];
+}
+
+const MOST_FILES = 12;
+
+/** The newest first. What was changed before the last compaction stands in the past. */
+function touchedSince({ files, more }: Touched): readonly string[] {
+  if (files.length === 0) return [];
+  const named = [...files].reverse().slice(0, MOST_FILES).map(fileLine);
+  const rest = files.length - named.length + more;
+  const others = rest === 0 ? '' : `, and ${rest} more changes: list_files shows what stands there`;
+  return [`files changed after that past: ${named.join(', ')}${others}`];
 }
 
 function unknowns(s: State): readonly string[] {

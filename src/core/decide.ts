@@ -19,6 +19,7 @@ import type { Limits } from './limits.ts';
 import type { Receipt, When } from './message.ts';
 import { standingNotices } from './notice.ts';
 import { phase } from './phase.ts';
+import type { Rates } from './rates.ts';
 import { isFollowUp } from './residency/evolve.ts';
 import { restsAt } from './residency/policy.ts';
 import { needsSlot } from './slot.ts';
@@ -39,6 +40,7 @@ export interface Contract {
   readonly parent?: Parent;
   /** Of what is no task. */
   readonly profile?: Profile;
+  readonly rates?: Rates;
   /** Of the first message. */
   readonly key?: string | null;
 }

@@ -23,6 +23,7 @@ import type { KernelEvent } from './kernel/event.ts';
 import type { Limits } from './limits.ts';
 import type { Finish, Part, Usage, When } from './message.ts';
 import type { Ruling } from './policy.ts';
+import type { Rates } from './rates.ts';
 import type { ResidencyEvent } from './residency/event.ts';
 import type { Residency } from './residency/policy.ts';
 import type { FilesUse, WorkspaceEvent } from './workspace/event.ts';
@@ -69,6 +70,8 @@ export type EventBody =
       readonly parent?: Parent;
       /** What it is, where it is no task. */
       readonly profile?: Profile;
+      /** Where the prices of its model are known. */
+      readonly rates?: Rates;
     }
   | { readonly kind: 'session.paused'; readonly by: string }
   | { readonly kind: 'session.resumed'; readonly by: string }

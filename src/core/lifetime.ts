@@ -23,12 +23,12 @@ export const NEW_LIFETIME: Lifetime = {
 };
 
 export function started(s: State, e: EventOf<'session.started'>): State {
-  const { owner, persist, objective, title, model, tools, limits, seed, parent = null, profile } = e;
+  const { owner, persist, objective, title, model, tools, limits, seed, parent = null, profile, rates } = e;
   return {
     ...s,
     contract: {
       ...{ owner, persist, objective, title, model, tools, limits, seed, startedAt: e.at },
-      ...given({ profile }),
+      ...given({ profile, rates }),
     },
     budget: { ...s.budget, limits: e.budget },
     family: { ...s.family, parent },

@@ -10,8 +10,10 @@ import { type Owner, type SessionId, sessionId } from '../core/ids.ts';
 import { DEFAULT_LIMITS, type Limits } from '../core/limits.ts';
 import type { Receipt } from '../core/message.ts';
 import { encode } from '../core/upcast.ts';
+import { given } from '../lib/given.ts';
 import { stamp } from '../loop/input.ts';
 import type { Ports } from '../loop/ports.ts';
+import { ratesOf } from '../loop/rates.ts';
 import { summarize } from '../projections/summary.ts';
 
 export interface ConverseOptions {
@@ -64,6 +66,7 @@ export async function begin(
     ...{ title: name === 'main' ? 'Conversation' : `Conversation ${name}`, model: ports.model.name },
     ...{ tools: ports.conversation.tools.names, seed: ports.entropy.seed() },
     limits: { ...DEFAULT_LIMITS, ...limits, ...TALKING },
+    ...given({ rates: await ratesOf(ports) }),
   });
   const now = ports.clock.now();
   const { state, events } = stamp(initialState, bodies, now);

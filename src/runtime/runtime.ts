@@ -28,6 +28,7 @@ import type { State } from '../core/state.ts';
 import { decode, encode } from '../core/upcast.ts';
 import type { Drive, Driver } from '../driver/port.ts';
 import { assert } from '../lib/assert.ts';
+import { given } from '../lib/given.ts';
 import { drive } from '../loop/actor.ts';
 import { ask } from '../loop/ask.ts';
 import { sealFile } from '../loop/files.ts';
@@ -37,6 +38,7 @@ import { type Appended, appendInput, stamp } from '../loop/input.ts';
 import { Leftovers } from '../loop/leftovers.ts';
 import { Log } from '../loop/log.ts';
 import type { Ports } from '../loop/ports.ts';
+import { ratesOf } from '../loop/rates.ts';
 import { readEvents } from '../loop/read.ts';
 import { recall } from '../loop/recall/recall.ts';
 import type { Wake } from '../loop/slot.ts';
@@ -221,6 +223,7 @@ function sessions(
         limits: { ...DEFAULT_LIMITS, ...limits, ...request.limits },
         budget: { ...NO_BUDGETS, ...request.budget },
         seed: ports.entropy.seed(),
+        ...given({ rates: await ratesOf(ports) }),
       };
       const now = ports.clock.now();
       const isNew = key === null || (await ports.store.findStart(owner, key)) === null;

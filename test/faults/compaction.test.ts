@@ -1,60 +1,28 @@
 /** Compaction: the view gets smaller and nothing else changes; what cannot be used changes nothing. */
 
 import { expect, it } from 'vitest';
+import { buildRequest } from '../../src/context/build.ts';
+import type { Event } from '../../src/core/event.ts';
+import { fold } from '../../src/core/evolve.ts';
 import type { ModelRequest } from '../../src/core/message.ts';
+import { canonical } from '../../src/lib/json.ts';
 import { ModelError, type ModelReply } from '../../src/models/port.ts';
-import { calls, gate, type Harness, read, say, tool } from '../../src/testing/harness.ts';
+import { calls, gate, read, say, tool } from '../../src/testing/harness.ts';
 import { events, given, instructions, present, responses, results } from './kit.ts';
-
-const USAGE = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
-/** Three thousand characters, so a thousand tokens. */
-const page = (n: number): string => `page ${n} `.repeat(430).slice(0, 3_000);
-const readPage = tool('read_page', { kind: 'read' }, async (args) => ({
-  status: 'done',
-  result: page((args as { n: number }).n),
-}));
-/** Small enough that some ten pages are too much. */
-const limits = { contextTokens: 10_000 };
-
-/** The entries that a request for a compaction lists: number and text. */
-const entries = (request: ModelRequest): readonly (readonly [seq: string, text: string])[] => {
-  const last = request.messages.at(-1);
-  const text = last?.role === 'user' ? last.text : '';
-  return [...text.matchAll(/^#(\d+) (.*)$/gm)].map(([, seq = '', line = '']) => [seq, line] as const);
-};
-
-/** Lines that can be used, of all entries that are listed. */
-const summed = (request: ModelRequest): ModelReply =>
-  say(
-    entries(request)
-      .map(([seq, text]) => `fact: ${text.slice(0, 60)} [#${seq}]`)
-      .join('\n'),
-  );
-
-/** Reads so many pages for each instruction, and answers. */
-const reading =
-  (pages: number, compact: (request: ModelRequest) => ModelReply | Promise<ModelReply> = summed) =>
-  async (request: ModelRequest): Promise<ModelReply> => {
-    if (request.isCompaction) return compact(request);
-    const last = request.messages.findLastIndex((m) => m.role === 'user' && !m.text.startsWith('[outlast]'));
-    const done = request.messages
-      .slice(Math.max(0, last))
-      .flatMap((m) => (m.role === 'tool' ? m.results : []));
-    const next =
-      done.length === 0 ? 1 : 1 + Math.max(...done.map(({ text }) => Number(/page (\d+)/.exec(text)?.[1])));
-    return next <= pages ? calls(['read_page', { n: next }]) : say(`read ${pages}`);
-  };
-
-const compactions = (h: Harness): readonly ModelRequest[] => h.requests.filter((r) => r.isCompaction);
-const work = (h: Harness): readonly ModelRequest[] => h.requests.filter((r) => !r.isCompaction);
-/** What was read, as far as it stands in the request. */
-const pages = (request: ModelRequest | undefined): readonly string[] =>
-  results(request).map(({ text }) => text);
-const bytes = (request: ModelRequest | undefined): number => JSON.stringify(request?.messages).length;
-const pastOf = (request: ModelRequest | undefined): string => {
-  const [first] = request?.messages ?? [];
-  return first?.role === 'user' && first.text.startsWith('[outlast] What came before') ? first.text : '';
-};
+import {
+  bytes,
+  compactions,
+  entries,
+  limits,
+  page,
+  pages,
+  pastOf,
+  reading,
+  readPage,
+  summed,
+  USAGE,
+  work,
+} from './pages.ts';
 
 it('B072 a view that is too large is compacted in the middle of a turn, and the turn goes on by itself', async () => {
   const h = given({ tools: [readPage], limits, model: reading(20) });
@@ -97,18 +65,6 @@ it('B002 messages that come while a compaction runs stand behind it, in order, a
   expect(instructions(work(h).at(-1)).slice(-2)).toEqual(['first', 'second']);
   const answered = (await events(h, id, 'response.surfaced')).flatMap(({ answers }) => answers);
   expect(answered).toEqual(['m1', 'm2', 'm3']);
-});
-
-it('B006 what is too large at the least is said, after a bounded number of attempts, and less is taken', async () => {
-  const h = given({ tools: [readPage], limits: { windowTokens: 5_000 }, model: reading(1) });
-  const rule = `Always keep this in mind: ${'x'.repeat(550)}`;
-  const id = await h.start('Begin');
-  await h.rest(id);
-  for (let i = 0; i < 12 && (await events(h, id, 'turn.failed')).length === 0; i++)
-    await h.tell(id, `${i} ${rule}`);
-  expect(await events(h, id, 'turn.failed')).toMatchObject([{ code: 'context.full' }]);
-  expect((await h.log(id)).filter(({ kind }) => kind === 'context.compacted').length).toBeLessThan(30);
-  expect(await h.rest(id)).toBe('awaiting_input');
 });
 
 it('B016 after a compaction the last instruction is the current one, and older ones are marked as over', async () => {
@@ -284,6 +240,39 @@ it('B043 a request begins as the one before it, whoever builds it; only a compac
   expect(anew).toBeGreaterThan(0);
   expect(anew).toBeLessThanOrEqual((await events(h, id, 'context.compacted')).length);
   expect(work(h).every((r) => r.stable === r.messages.length - 1)).toBe(true);
+});
+
+it('B043 a request that another worker builds again after a kill is the same to the last byte', async () => {
+  const held = gate();
+  let isHeld = false;
+  const h = given({
+    tools: [readPage],
+    limits,
+    model: async (request) => {
+      const reply = await reading(9)(request);
+      if (isHeld || request.isCompaction || pastOf(request) === '') return reply;
+      isHeld = true;
+      return held.pass(reply);
+    },
+  });
+  const id = await h.start('Read');
+  await h.until(() => held.reached === 1, 'a request after a compaction');
+  const asked = work(h).length;
+  const { tools, system } = work(h)[asked - 1] as ModelRequest;
+  const rebuilt = buildRequest(fold((await h.log(id)) as Event[]), { tools, briefing: '', system });
+  h.restart();
+  await h.rest(id);
+  const [before, again] = work(h).slice(asked - 1);
+  expect(pastOf(again)).not.toBe('');
+  const { filesFrom: _, ...whole } = rebuilt;
+  expect(canonical(whole)).toBe(canonical(before));
+  // The other worker tells of the loss besides, in the present: nothing else is another byte.
+  const report = /\nrecovery report: .*(\n- .*)+/;
+  expect(JSON.stringify(again)).not.toBe(JSON.stringify(before));
+  expect(
+    canonical(again).replace(canonical(present(again)), canonical(present(again).replace(report, ''))),
+  ).toBe(canonical(before));
+  expect(await responses(h, id)).toEqual(['read 9']);
 });
 
 it('B020 signed reasoning that a compaction keeps is the same byte for byte; what leaves, leaves whole', async () => {

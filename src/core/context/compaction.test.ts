@@ -22,6 +22,15 @@ it('D2 it costs least at some 50,000 tokens for steps of 2,000, and never above 
   expect(compactAt(said(1, 1, { contextTokens: 9_000 }))).toBe(9_000);
 });
 
+it('D2 where a cache makes nothing cheaper a view is compacted earlier', () => {
+  const s = said(10, 6_000);
+  const at = (rates: { cached: number; out: number }) =>
+    compactAt({ ...s, contract: { ...s.contract, rates } });
+  expect(at({ cached: 0.1, out: 5 })).toBe(compactAt(s));
+  expect(at({ cached: 1, out: 5 })).toBeLessThan(0.7 * compactAt(s));
+  expect(at({ cached: 0, out: 5 })).toBeLessThanOrEqual(0.6 * 128_000);
+});
+
 it('D2 nothing is begun while the session rests', () => {
   const s = said(20, 6_000, { contextTokens: 9_000 });
   expect(compaction(s, s.at).choices).toMatchObject([{ kind: 'compaction.started', why: 'cost' }]);

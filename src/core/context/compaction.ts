@@ -13,28 +13,36 @@
 import { oneLine } from '../../lib/text.ts';
 import type { EventBody, EventOf } from '../event.ts';
 import { evolve } from '../evolve.ts';
+import { USUAL_RATES } from '../rates.ts';
 import type { Item, State } from '../state.ts';
 import { textOf } from '../turn.ts';
 import type { CompactionReason, SummaryLine } from './event.ts';
 import { rulesIn } from './rule.ts';
-import { contextSize, fixedTokens, itemSize, pastTokens, sumSizes, sumTokens } from './size.ts';
+import {
+  contextSize,
+  excess,
+  fixedTokens,
+  itemSize,
+  mostTokens,
+  pastTokens,
+  sumSizes,
+  sumTokens,
+} from './size.ts';
 
 export const isPressing = (why: CompactionReason): boolean => why === 'window' || why === 'bytes';
 
 // ── when ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Of the window: room for the reply, and for what an estimate may be off. */
-const MOST_SHARE = 0.85;
+/** Of the window. */
 const COST_SHARE = 0.6;
 /** Providers forget a prefix after five minutes to an hour. */
 const COLD_MS = 60 * 60_000;
 
 export function reasonFor(s: State): CompactionReason | null {
   if (s.turn?.step.phase !== 'generating' && s.turn?.step.phase !== 'acting') return null;
-  const { limits } = s.contract;
-  const { tokens, bytes } = contextSize(s);
-  if (tokens > limits.windowTokens * MOST_SHARE) return 'window';
-  if (bytes > limits.requestBytes * MOST_SHARE) return 'bytes';
+  const pressing = excess(s);
+  if (pressing !== null) return pressing;
+  const { tokens } = contextSize(s);
   if (tokens < s.context.resumeAt) return null;
   const most = compactAt(s);
   if (tokens > most) return 'cost';
@@ -46,18 +54,18 @@ function isCold({ turn, context }: State): boolean {
   return turn.step.startedAt - context.calledAt > COLD_MS;
 }
 
-/** Prices of what is read from the cache, written to it and put out, in prices of plain input: nearly the same everywhere. */
-const CACHED = 0.1;
+/** What is written to a cache, in prices of plain input; nobody takes more for it where nothing is cheaper afterwards. */
 const WRITTEN = 1.25;
-const OUT = 5;
+/** A cache that costs nothing at all would make any view the cheapest. */
+const LEAST_CACHED = 0.01;
 const SUMMARY_TOKENS = 1_500;
 const GROWTH_TOKENS = [200, 8_000] as const;
 const LEAST_TOKENS = 8_000;
 
 /**
- * The size at which it costs least to compact, all in all. A view of x tokens costs `CACHED * x` for each call, and a
- * compaction at x costs `k` once; it grows by g for each call. Per call that is `CACHED * x / 2 + k * g / (x - floor)`,
- * which is least at `x = floor + sqrt(2 * k * g / CACHED)`: some 50,000 tokens for steps of 2,000.
+ * The size at which it costs least to compact, all in all. A view of x tokens costs `cached * x` for each call, and a
+ * compaction at x costs `k` once; it grows by g for each call. Per call that is `cached * x / 2 + k * g / (x - floor)`,
+ * which is least at `x = floor + sqrt(2 * k * g / cached)`: at usual prices some 50,000 tokens for steps of 2,000.
  */
 export function compactAt(s: State): number {
   const { windowTokens, contextTokens } = s.contract.limits;
@@ -67,8 +75,11 @@ export function compactAt(s: State): number {
   const [least, largest] = GROWTH_TOKENS;
   const grown = sumSizes(s.transcript, s.contract.limits).tokens / Math.max(1, s.context.calls);
   const growth = Math.min(largest, Math.max(least, grown));
-  const once = CACHED * (floor + LEAST_TOKENS) + OUT * SUMMARY_TOKENS + WRITTEN * floor;
-  return Math.min(most, floor + Math.max(LEAST_TOKENS, Math.sqrt((2 * once * growth) / CACHED)));
+  const { out, ...rates } = s.contract.rates ?? USUAL_RATES;
+  const cached = Math.max(LEAST_CACHED, rates.cached);
+  const written = cached < 1 ? WRITTEN : 1;
+  const once = cached * (floor + LEAST_TOKENS) + out * SUMMARY_TOKENS + written * floor;
+  return Math.min(most, floor + Math.max(LEAST_TOKENS, Math.sqrt((2 * once * growth) / cached)));
 }
 
 // ── where ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -83,7 +94,7 @@ export function cutOf(s: State, why: CompactionReason): number | null {
   const { limits } = s.contract;
   const { tokens } = contextSize(s);
   const isTight = isPressing(why);
-  const most = isTight ? limits.windowTokens * MOST_SHARE : compactAt(s);
+  const most = isTight ? mostTokens(limits) : compactAt(s);
   for (const share of KEPT_SHARES) {
     const items = firstKept(s, most * share);
     const gain = gainOf(s, items);
@@ -155,7 +166,7 @@ export function fault(s: State, body: EventOf<'context.compacted'> | Swap): stri
     : null;
 }
 
-type Swap = Extract<EventBody, { kind: 'context.compacted' }>;
+export type Swap = Extract<EventBody, { kind: 'context.compacted' }>;
 
 /** The swap with its sizes, as it would be now. */
 export function swap(s: State, body: Omit<Swap, 'kind' | 'tokensBefore' | 'tokensAfter'>): Swap {

@@ -3,18 +3,21 @@
  *
  * X1  One event swaps the old view for the new one: the items leave and the lines come in the same transition, or
  *     nothing does.
- * X2  What a person has said is never summarised. It stays word for word while it is the order, a rule, or not answered;
- *     after that its beginning stays with its number, and of the oldest only how many they were.
+ * X2  What a person has said is never summarised. It stays word for word while it is the order, a rule, or not answered,
+ *     and after that as far as a share of the window goes (`said`).
  * X3  What stands for the past is bounded, however long it is: the oldest lines give way to the number of the event
  *     that holds them.
  */
 
-import { head as headOf, oneLine } from '../../lib/text.ts';
+import { head as headOf } from '../../lib/text.ts';
 import { chargedCall } from '../budget/evolve.ts';
 import type { EventOf } from '../event.ts';
 import type { Item, State } from '../state.ts';
+import { touchedAfter } from '../workspace/evolve.ts';
+import { UNTOUCHED } from '../workspace/state.ts';
 import type { Charge } from './event.ts';
 import { rulesIn } from './rule.ts';
+import { shown, tightened } from './said.ts';
 import { contextSize, messageChars, sectionTokens, sumSizes } from './size.ts';
 import type { Context, Instruction, Past, Section, TurnEnd } from './state.ts';
 
@@ -55,6 +58,8 @@ export function compacted(s: State, e: EventOf<'context.compacted'>): State {
     items: (before?.items ?? 0) + left.length,
     instructions,
     more,
+    files: touchedAfter(before?.files ?? UNTOUCHED, after.workspace.touched),
+    terms: { contract, budget: after.budget.limits },
     sections: aged(
       [...(before?.sections ?? []), ...(e.lines.length > 0 ? [{ seq: e.seq, lines: e.lines }] : [])],
       contract.limits.windowTokens * SECTIONS_SHARE,
@@ -62,10 +67,12 @@ export function compacted(s: State, e: EventOf<'context.compacted'>): State {
   };
   const turns = new Set(transcript.flatMap((item) => (item.kind === 'note' ? [] : [item.turn])));
   const ends = context.ends.filter(({ turn }) => turns.has(turn));
-  return {
+  const swapped: State = {
     ...having(after, { past, compacting: null, counted: null, calls: 0, resumeAt: 0, ends }),
     transcript,
+    workspace: { ...after.workspace, touched: UNTOUCHED },
   };
+  return tightened(swapped, bare(past.sections));
 }
 
 /** A model has answered: its provider knows how large the request was. */
@@ -87,10 +94,6 @@ export function turnEnded(s: State, turn: number, end: TurnEnd): State {
 
 // ── instructions ───────────────────────────────────────────────────────────────────────────────────────────
 
-/** Instructions that are over, and are still named one by one. */
-const NAMED = 12;
-const NAME_CHARS = 80;
-
 /** X2. */
 function kept(s: State, left: readonly Item[]): Pick<Past, 'instructions' | 'more'> {
   const { past, ends } = s.context;
@@ -105,34 +108,23 @@ function kept(s: State, left: readonly Item[]): Pick<Past, 'instructions' | 'mor
     if (item.kind !== 'message' || item.message.from !== 'person') return [];
     const { seq, turn, message } = item;
     const text = message.text;
-    const one: Instruction = { n: ++n, seq, turn, status: 'open', text: shown(s, text) };
+    const one: Instruction = { n: ++n, seq, turn, status: 'open', text: inView(s, text) };
     if (one.n === 1) return [{ ...one, status: 'order' }];
     if (open.has(message.id)) return [one];
     return [over(one, endOf(turn))];
   });
-  const all = unrepeated([...before, ...added]);
-  const isNamed = ({ status }: Instruction): boolean =>
-    status !== 'order' && status !== 'rule' && status !== 'open';
-  const surplus = new Set(all.filter(isNamed).slice(0, -NAMED));
-  return { instructions: all.filter((one) => !surplus.has(one)), more: n - (all.length - surplus.size) };
+  const instructions = shown([...before, ...added], s.contract.limits);
+  return { instructions, more: n - instructions.length };
 }
 
-/** What remains of one that is answered, or never will be: its rules, or its name. */
-function over(one: Instruction, end: TurnEnd): Instruction {
-  const rules = rulesIn(one.text);
-  return rules === null
-    ? { ...one, status: end, text: oneLine(one.text, NAME_CHARS) }
-    : { ...one, status: 'rule', text: rules };
-}
-
-/** A rule that is said again stands once, at its newest place. */
-function unrepeated(all: readonly Instruction[]): readonly Instruction[] {
-  const newest = new Map(all.flatMap((one) => (one.status === 'rule' ? [[one.text, one] as const] : [])));
-  return all.filter((one) => one.status !== 'rule' || newest.get(one.text) === one);
-}
+/** One that is answered, or never will be. */
+const over = (one: Instruction, end: TurnEnd): Instruction => ({
+  ...one,
+  status: rulesIn(one.text) === null ? end : 'rule',
+});
 
 /** What is too long for the view is cut there and nowhere else. */
-const shown = ({ contract }: State, text: string): string => headOf(text, messageChars(contract.limits));
+const inView = ({ contract }: State, text: string): string => headOf(text, messageChars(contract.limits));
 
 // ── sections ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -152,6 +144,14 @@ function aged(sections: readonly Section[], mostTokens: number): readonly Sectio
       : [{ seq: second.seq, lines: [pointer(oldest), ...second.lines] }, ...rest];
   }
   return all;
+}
+
+/** All lines of all sections, by the numbers of their events. */
+function bare(sections: readonly Section[]): readonly Section[] {
+  const [last, ...rest] = aged(sections, 0);
+  return last === undefined
+    ? []
+    : [{ ...last, lines: last.lines.every(isPointer) ? last.lines : [pointer(last)] }, ...rest];
 }
 
 /** Names what it stands for, so that it can be brought back; a pointer to pointers grows no longer. */

@@ -9,13 +9,17 @@
 import { bytesOf } from '../../lib/text.ts';
 import type { Limits } from '../limits.ts';
 import type { Item, State } from '../state.ts';
-import type { Past } from './state.ts';
+import type { Instruction, Past } from './state.ts';
 
 export const BYTES_PER_TOKEN = 3;
 /** More than providers count for the largest image that they take. */
 export const FILE_TOKENS = 3_000;
 /** Rules, tools and the present, before any provider has counted them. */
 const FIXED_TOKENS = 4_000;
+/** The contract, in what stands for the past. */
+const TERMS_TOKENS = 120;
+/** Beside the path of a file. */
+const FILE_LINE_BYTES = 24;
 /** A role, ids and brackets around each item. */
 const FRAME_BYTES = 60;
 
@@ -24,6 +28,22 @@ export interface Size {
   /** As it is sent: files as base64. */
   readonly bytes: number;
 }
+
+/** Of the window: room for the reply, and for what an estimate may be off. */
+const MOST_SHARE = 0.85;
+
+export const mostTokens = ({ windowTokens }: Limits): number => windowTokens * MOST_SHARE;
+const mostBytes = ({ requestBytes }: Limits): number => requestBytes * MOST_SHARE;
+
+/** Why no provider would take the next request; null when it would. */
+export function excess(s: State): 'window' | 'bytes' | null {
+  const { limits } = s.contract;
+  const { tokens, bytes } = contextSize(s);
+  if (tokens > mostTokens(limits)) return 'window';
+  return bytes > mostBytes(limits) ? 'bytes' : null;
+}
+
+export const isTooLarge = (s: State): boolean => excess(s) !== null;
 
 /** Of the next request. */
 export function contextSize(s: State): Size {
@@ -133,11 +153,15 @@ export function pastTokens(past: Past | null): number {
   if (past === null) return 0;
   const before = pasts.get(past);
   if (before !== undefined) return before;
-  const said = past.instructions.reduce((sum, { text }) => sum + bytesOf(text) + FRAME_BYTES, 0);
-  const tokens = Math.ceil(sectionTokens(past.sections) + said / BYTES_PER_TOKEN);
+  const said = past.instructions.reduce((sum, one) => sum + instructionTokens(one), 0);
+  const files = past.files.files.reduce((sum, { path }) => sum + bytesOf(path) + FILE_LINE_BYTES, 0);
+  const tokens = Math.ceil(TERMS_TOKENS + sectionTokens(past.sections) + said + files / BYTES_PER_TOKEN);
   pasts.set(past, tokens);
   return tokens;
 }
+
+export const instructionTokens = ({ text }: Instruction): number =>
+  (bytesOf(text) + FRAME_BYTES) / BYTES_PER_TOKEN;
 
 export const sectionTokens = (sections: Past['sections']): number =>
   sections.reduce((sum, { lines }) => sum + lines.reduce((all, line) => all + lineTokens(line), 0), 0);

@@ -1,3 +1,6 @@
+import type { Budgets } from '../budget/budget.ts';
+import type { Contract } from '../state.ts';
+import type { Touched } from '../workspace/state.ts';
 import type { SummaryLine } from './event.ts';
 /** The slice of the state that the model's view is made of, beside the transcript: what has left it, and its size. */
 
@@ -43,21 +46,27 @@ export interface Past {
   readonly times: number;
   /** How many items have left so far. */
   readonly items: number;
-  /** What people have said in them, in order: whole while it stands. */
+  /** What people have said in them, in order (`slices/said`). */
   readonly instructions: readonly Instruction[];
   /** Older instructions that are answered, and are only counted. */
   readonly more: number;
   readonly sections: readonly Section[];
+  /** The files that were changed before it. */
+  readonly files: Touched;
+  /** The contract as it was then: what stands for the past changes with a compaction and at no other time. */
+  readonly terms: { readonly contract: Contract; readonly budget: Budgets };
 }
 
 export interface Instruction {
   readonly n: number;
   readonly seq: number;
   readonly turn: number;
-  /** Why it is shown whole: it is the order, a rule that stands, or not answered yet; else what became of it. */
+  /** Why it is shown: it is the order, a rule that stands, or not answered yet; else what became of it. */
   readonly status: 'order' | 'rule' | 'open' | TurnEnd;
-  /** Word for word where it is shown whole; the beginning of it where it is not. */
+  /** Word for word; of a long message with a rule in it, the sentences that say it. */
   readonly text: string;
+  /** Only its beginning stands here. */
+  readonly cut?: true;
 }
 
 /** What one compaction has left. */

@@ -10,7 +10,7 @@ import type { EventOf } from '../event.ts';
 import { objectsLost } from '../loss.ts';
 import type { Effect, State } from '../state.ts';
 import type { FilesChanged } from './event.ts';
-import type { Files } from './state.ts';
+import type { Files, Touched } from './state.ts';
 
 /** How many of the last commits are shown. */
 const SHOWN_COMMITS = 10;
@@ -82,7 +82,23 @@ function stands(s: State, { seq, at, why, effect, tree, changed }: Commit): Stat
   const commits = [...before, commit].slice(-SHOWN_COMMITS);
   // What came from others before the first change of the turn stood at its beginning, as far as the turn is concerned.
   const atTurn = why !== 'call' && began?.digest === stood?.digest ? tree : began;
-  return { ...s, workspace: { ...s.workspace, tree, seq, commits, atTurn } };
+  const touched = changed === null ? s.workspace.touched : touchedBy(s.workspace.touched, changed, seq);
+  return { ...s, workspace: { ...s.workspace, tree, seq, commits, atTurn, touched } };
+}
+
+const MOST_TOUCHED = 20;
+
+/** What was touched before, and after it. */
+export function touchedAfter(before: Touched, after: Touched): Touched {
+  const again = new Set(after.files.map(({ path }) => path));
+  const files = [...before.files.filter(({ path }) => !again.has(path)), ...after.files];
+  const beyond = Math.max(0, files.length - MOST_TOUCHED);
+  return { files: files.slice(beyond), more: before.more + after.more + beyond };
+}
+
+function touchedBy(before: Touched, { added, changed, removed, paths }: FilesChanged, seq: number): Touched {
+  const files = paths.map((one) => ({ ...one, seq }));
+  return touchedAfter(before, { files, more: added + changed + removed - paths.length });
 }
 
 const NOTHING: FilesChanged = { added: 0, changed: 0, removed: 0, paths: [] };

@@ -2,7 +2,7 @@
 
 import type { EffectId } from '../ids.ts';
 import type { FileNote, FilesChanged, FilesRung } from './event.ts';
-import type { TreeRef } from './tree.ts';
+import type { TreeChange, TreeRef } from './tree.ts';
 
 export interface Files {
   /** The tree that stands; null while the session never had a file. */
@@ -37,7 +37,18 @@ export interface Files {
   readonly left: readonly FileNote[];
   /** The last commits, newest last. */
   readonly commits: readonly FilesCommit[];
+  /** What was changed since the last compaction. */
+  readonly touched: Touched;
 }
+
+/** Files that were changed, by whomever, and where: each once, the newest last, so many of them. */
+export interface Touched {
+  readonly files: readonly (TreeChange & { readonly seq: number })[];
+  /** Changes beside these. */
+  readonly more: number;
+}
+
+export const UNTOUCHED: Touched = { files: [], more: 0 };
 
 export const NO_FILES: Files = {
   tree: null,
@@ -51,6 +62,7 @@ export const NO_FILES: Files = {
   restored: null,
   left: [],
   commits: [],
+  touched: UNTOUCHED,
 };
 
 export interface Drift {

@@ -25,6 +25,7 @@ import { phase } from '../../core/phase.ts';
 import { findEffect, type State } from '../../core/state.ts';
 import { encode } from '../../core/upcast.ts';
 import { sha256 } from '../../lib/digest.ts';
+import { given } from '../../lib/given.ts';
 import { oneLine } from '../../lib/text.ts';
 import { summarize } from '../../projections/summary.ts';
 import type { Commit } from '../../store/port.ts';
@@ -188,8 +189,9 @@ function asNew(
 /** A child has the terms of its parent; a task of a conversation those of any session. */
 function termsOf({ contract }: State, { tools: offered, conversation }: Ports) {
   const { owner, model, tools, limits } = contract;
-  if (contract.profile === undefined) return { owner, model, tools, limits };
-  return { owner, model, tools: offered.names, limits: conversation?.taskLimits ?? DEFAULT_LIMITS };
+  const rates = given({ rates: contract.rates });
+  if (contract.profile === undefined) return { owner, model, tools, limits, ...rates };
+  return { owner, model, ...rates, tools: offered.names, limits: conversation?.taskLimits ?? DEFAULT_LIMITS };
 }
 
 async function asFork(

@@ -21,13 +21,14 @@ export function forgotten(before: State, after: State, e: EventOf<'context.compa
     spoken(after) === spoken(before),
     `${spoken(before)} instructions were read, and ${spoken(after)} are known`,
   );
-  const standing = (after.context.past?.instructions ?? []).map(({ text }) => text);
+  const standing = after.context.past?.instructions ?? [];
   for (const item of before.transcript.slice(0, e.items)) {
     if (item.kind !== 'message' || item.message.from !== 'person') continue;
     const { id, text } = item.message;
     const isOpen = before.turn?.answers.includes(id) ?? false;
     const isRule = /^always /i.test(text);
-    expect(!(isOpen || isRule) || standing.includes(text), `"${text}" stands, and has left the view`);
+    const stands = standing.some((one) => one.text === text && (!isOpen || one.status !== 'surfaced'));
+    expect(!(isOpen || isRule) || stands, `"${text}" stands, and has left the view`);
   }
   return findings;
 }

@@ -18,10 +18,17 @@ const textOf = ({ messages }: ModelRequest): string =>
   messages.flatMap((message) => (message.role === 'user' ? [message.text] : [])).join('\n');
 
 /** What became of it, by the results that stand in the view or by the ledger in the compacted past; null if it was not asked for. */
-function became(request: ModelRequest, service: string): string | null {
-  const result = allResults(request).findLast(({ tool }) => tool === service);
-  if (result) return result.status;
-  return new RegExp(`e\\d+ ${service} to .* is (\\w+)`).exec(textOf(request))?.[1] ?? null;
+const became = (request: ModelRequest, service: string): string | null =>
+  allResults(request).findLast(({ tool }) => tool === service)?.status ?? settled(request, service);
+
+/** By the ledger in the compacted past alone. */
+const settled = (request: ModelRequest, service: string): string | null =>
+  new RegExp(`e\\d+ ${service} to .* is (\\w+)`).exec(textOf(request))?.[1] ?? null;
+
+/** Asks for it, after so many characters of thought. */
+function thought(service: string, chars: number): ModelReply {
+  const asked = calls([service, { what: 'a' }]);
+  return { ...asked, parts: [{ type: 'text', text: THOUGHT.repeat(3).slice(0, chars) }, ...asked.parts] };
 }
 
 function lines({ messages }: ModelRequest): ModelReply {
@@ -51,6 +58,39 @@ export const CONTEXTS: readonly Scenario[] = [
         return say(STEPS.map((service) => `${service}: ${became(request, service)}`).join('\n'));
       const asked = calls([next, { what: 'a' }]);
       return { ...asked, parts: [{ type: 'text', text: `${next} ${THOUGHT}` }, ...asked.parts] };
+    },
+  },
+  {
+    // Two steps of very different size: the second one makes more of the view than the provider takes.
+    name: 'work that is longer than the window',
+    limits: { windowTokens: 9_000 },
+    acts: [{ do: 'start', text: 'pay, then mail' }],
+    wanted: { 'pay: a': 1, 'mail: a': 1 },
+    says: 'by the ledger: pay done',
+    reply(request) {
+      if (request.isCompaction) return lines(request);
+      if (became(request, 'pay') === null) return thought('pay', 3_600);
+      if (became(request, 'mail') === null) return thought('mail', 8_000);
+      return say(`by the ledger: pay ${settled(request, 'pay')}`);
+    },
+  },
+  {
+    name: 'work that is taken up again after a long wait',
+    limits: { contextTokens: 9_000 },
+    sweepMs: 3_600_000,
+    acts: [
+      { do: 'start', text: 'pay a' },
+      { do: 'wait', ms: 7_200_000 },
+      { do: 'send', text: 'and mail a' },
+    ],
+    wanted: { 'pay: a': 1, 'mail: a': 1 },
+    says: 'by the ledger: pay done',
+    reply(request) {
+      if (request.isCompaction) return lines(request);
+      if (became(request, 'pay') === null) return thought('pay', 8_000);
+      if (!textOf(request).includes('and mail a')) return say('paid');
+      if (became(request, 'mail') === null) return thought('mail', 10);
+      return say(`by the ledger: pay ${settled(request, 'pay')}`);
     },
   },
 ];
