@@ -42,6 +42,8 @@ export interface Totals {
   /** How often a write-ahead log began anew. */
   logs: number;
   commits: number;
+  /** Those of them that erased a session. */
+  erased: number;
   /** Different disks that a cut may leave. */
   disks: number;
   /** Those that were opened and judged. */
@@ -67,7 +69,9 @@ export async function tornLoop(options: LoopOptions): Promise<Outcome> {
   const { seed, extra, every, shard, only, mutant } = options;
   const { disk, ledger } = await record(options, mutant);
   const all = [...cuts(disk, { seed, extra, acknowledged: (at) => answered(ledger, at) })];
-  const totals = { ...counted(disk.ops), commits: ledger.commits.length, disks: all.length };
+  const { commits } = ledger;
+  const erased = commits.filter(({ commit }) => commit.erases).length;
+  const totals = { ...counted(disk.ops), commits: commits.length, erased, disks: all.length };
   const done = { judged: 0, secondCuts: 0, failed: 0 };
   const shapes: Partial<Record<Shape, number>> = {};
   const failures: Failure[] = [];
