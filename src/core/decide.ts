@@ -12,14 +12,17 @@ import type { DecisionAnswer, EventBody, EventOf, Limits } from './event.ts';
 import { descendants, type Told } from './family.ts';
 import type { Parent } from './family-event.ts';
 import type { FileRef } from './file.ts';
+import { isGone, refuseGone } from './gone.ts';
 import { type DecisionId, type MessageId, mint, type Owner, type SessionId } from './ids.ts';
 import type { Receipt, When } from './message.ts';
 import { phase } from './phase.ts';
 import { restsAt } from './residency.ts';
+import { whyNotSettled } from './retention.ts';
 import { newsOf } from './slices/family.ts';
 import { digestOf } from './slices/inbox.ts';
 import { standingNotice } from './slices/kernel.ts';
 import { isFollowUp } from './slices/residence.ts';
+import { standingRetention } from './slices/retention.ts';
 import { needsSlot } from './slot.ts';
 import { type Decision, findEffect, openDecisions, type State } from './state.ts';
 
@@ -163,6 +166,9 @@ export function pause(s: State, by: string): readonly EventBody[] {
 }
 
 export function resume(s: State, by: string): readonly EventBody[] {
+  refuseForeign(s);
+  // Before it is deleted: what comes in keeps it, and what was stopped stays so.
+  if (standingRetention(s) !== null) return [{ kind: 'session.resumed', by }];
   refuseStopped(s);
   const { lifetime, budget } = s;
   const rests = lifetime.status === 'paused' || lifetime.quarantine !== null || budget.exhausted !== null;
@@ -230,8 +236,34 @@ export function reopen(s: State, by: string): readonly EventBody[] {
   return [];
 }
 
+/** Only of what is over and settled; ordered again it changes nothing. */
+export function remove(s: State, by: string): readonly EventBody[] {
+  if (isGone(s)) return [];
+  refuseForeign(s);
+  const standing = phase(s);
+  const isOver = standing === 'stopped' || (standing === 'completed' && s.family.parent === null);
+  if (!isOver) {
+    throw new OutlastError('session.not_stopped', `This session is not over: it is ${standing}.`, {
+      next: 'stop it, then delete it: outlast stop ID',
+    });
+  }
+  const open = whyNotSettled(s);
+  if (open !== null)
+    throw new OutlastError('session.unsettled', `Not everything of it is settled: ${open.what}.`, open);
+  return [{ kind: 'session.deleting', by }];
+}
+
+/** The same for a session whose parent goes, once it is at rest. Until then nothing happens to it. */
+export function removeBelow(s: State, by: SessionId): readonly EventBody[] {
+  const standing = phase(s);
+  const rests = standing === 'stopped' || standing === 'completed' || standing === 'awaiting_input';
+  const isDue = !isGone(s) && rests && s.foreign.length === 0 && whyNotSettled(s) === null;
+  return isDue ? [{ kind: 'session.deleting', by }] : [];
+}
+
 /** What a child tells; what is known already changes nothing. In every state: what has come to be is taken in. */
 export function hear(s: State, told: Told): readonly EventBody[] {
+  if (isGone(s)) return [];
   refuseForeign(s);
   const news = newsOf(s, told);
   return news === null ? [] : [{ kind: 'child.reported', ...news }];
@@ -369,6 +401,7 @@ function refuseStopped(s: State): void {
 }
 
 function refuseForeign(s: State): void {
+  refuseGone(s);
   const foreign = s.foreign[0];
   if (!foreign) return;
   throw new OutlastError(

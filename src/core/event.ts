@@ -26,6 +26,7 @@ import type { Limits } from './limits.ts';
 import type { Finish, Part, Usage, When } from './message.ts';
 import type { Ruling } from './policy.ts';
 import type { Residency } from './residency.ts';
+import { RETENTION_AUTHORITY, type RetentionEvent } from './retention-event.ts';
 import type { FilesUse, WorkspaceEvent } from './workspace-event.ts';
 
 export type * from './heap-event.ts';
@@ -293,6 +294,7 @@ export type EventBody =
   | HeapEvent
   | WorkspaceEvent
   | KernelEvent
+  | RetentionEvent
   | FamilyEvent
   | ConversationEvent
   // ── decisions, timers ────────────────────────────────────────────────────────────────────────────────────
@@ -417,6 +419,7 @@ export const AUTHORITY = {
   ...CONVERSATION_AUTHORITY,
   'kernel.noticed': 'fact',
   'kernel.released': 'choice',
+  ...RETENTION_AUTHORITY,
   'decision.requested': 'choice',
   'decision.made': 'input',
   'decision.expired': 'choice',
@@ -434,8 +437,8 @@ export const VERSIONS: Readonly<Record<EventKind, number>> = {
   'message.accepted': 2,
   'response.surfaced': 2,
   'turn.failed': 2,
-  /** Version 3 has limits of the model's view, version 4 those of children and of kernels that rest. */
-  'session.started': 4,
+  /** Version 3 has limits of the model's view, 4 those of children and of kernels that rest, 5 how long it is kept. */
+  'session.started': 5,
   /** Version 2 has parts of the kinds `file` and `source`, version 3 what it cost. */
   'model.completed': 3,
 };

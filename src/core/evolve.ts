@@ -22,6 +22,7 @@ import * as inbox from './slices/inbox.ts';
 import * as kernel from './slices/kernel.ts';
 import * as lifetime from './slices/lifetime.ts';
 import * as residence from './slices/residence.ts';
+import * as retention from './slices/retention.ts';
 import * as timer from './slices/timer.ts';
 import * as turn from './slices/turn.ts';
 import * as workspace from './slices/workspace.ts';
@@ -83,6 +84,7 @@ export const initialState: State = {
     commits: [],
   },
   kernel: kernel.NO_KERNEL,
+  retention: retention.KEPT,
   family: NO_FAMILY,
   conversation: NO_CONVERSATION,
   decisions: [],
@@ -106,6 +108,8 @@ const UPKEEP: ReadonlySet<string> = new Set([
   'kernel.noted',
   'kernel.noticed',
   'kernel.released',
+  'retention.noticed',
+  'retention.deferred',
   'session.archived',
   'compaction.started',
   'context.compacted',
@@ -113,6 +117,8 @@ const UPKEEP: ReadonlySet<string> = new Set([
   'child.relayed',
   'parent.told',
 ]);
+
+export const isUpkeep = (kind: string): boolean => UPKEEP.has(kind);
 
 /** What was decided on `s`, as the next events of its log, and the state after them. Time never goes back. */
 export function append(
@@ -191,6 +197,11 @@ const TRANSITIONS: { readonly [Kind in EventKind]: (s: State, e: EventOf<Kind>) 
   'turn.passed': conversation.passed,
   'kernel.noticed': kernel.noticed,
   'kernel.released': kernel.released,
+  'retention.noticed': retention.noticed,
+  'retention.deferred': retention.deferred,
+  'retention.over': retention.over,
+  'session.deleting': retention.ordered,
+  'session.deleted': (_, e) => retention.deleted(initialState, e),
   'decision.requested': decision.requested,
   'decision.made': decision.made,
   'decision.expired': decision.expired,

@@ -21,6 +21,7 @@ import { isHeld } from './held.ts';
 import { type CallId, type CellId, type EffectId, mint } from './ids.ts';
 import type { Message } from './message.ts';
 import { question, resolve, whyUnknown } from './resolve.ts';
+import { retention } from './retention.ts';
 import { nextDelivery } from './slices/heap.ts';
 import { mustAttend } from './slices/kernel.ts';
 import { brokenBefore, isBroken, saidIn, textOf } from './slices/turn.ts';
@@ -58,7 +59,11 @@ export type PortCall =
   | { readonly do: 'park'; readonly since: number }
   | { readonly do: 'archive'; readonly since: number }
   /** Give up a kernel with what cannot be kept of it: its notice is over. */
-  | { readonly do: 'giveUp'; readonly since: number };
+  | { readonly do: 'giveUp'; readonly since: number }
+  /** Look what still runs of a session that is to be deleted: before its notice, and once that is over at `until`. */
+  | { readonly do: 'survey'; readonly since: number; readonly until: number | null }
+  /** Take away all that it has outside of its log, with its children. */
+  | { readonly do: 'erase' };
 
 export interface Next {
   readonly choices: readonly EventBody[];
@@ -74,7 +79,7 @@ export const STOP_GRACE_MS = 5_000;
 export function next(s: State, now: number): Next {
   const wanted = work(s, now);
   const isAtRest = wanted.choices.length === 0 && wanted.calls.length === 0;
-  return isAtRest ? join([wanted, upkeep(s, now)]) : wanted;
+  return isAtRest ? join([wanted, upkeep(s, now), retention(s, now)]) : wanted;
 }
 
 /** The same without what is done for a session that rests: that is no work of its own, and nobody waits for it. */
@@ -87,7 +92,8 @@ export function work(s: State, now: number): Next {
 let latest: { readonly s: State; readonly now: number; readonly wanted: Next } | null = null;
 
 function workOf(s: State, now: number): Next {
-  if (s.head === 0 || s.foreign.length > 0) return REST;
+  if (s.head === 0 || s.foreign.length > 0 || s.retention.deleted !== null) return REST;
+  if (s.retention.going !== null) return { ...REST, calls: [{ do: 'erase' }] };
   if (s.lifetime.status === 'stopped') return kin(s);
   if (s.lifetime.status === 'stopping') return stopping(s, now);
   if (s.lifetime.quarantine !== null) return join([inFlight(s), kin(s)]);

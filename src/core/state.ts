@@ -33,6 +33,7 @@ import type { KernelLost, KernelNoticed, KernelObject } from './kernel-event.ts'
 import type { CallResult, Message, Part, Receipt, ToolCallPart, Whole } from './message.ts';
 import type { Ruling } from './policy.ts';
 import type { Residency } from './residency.ts';
+import type { DeletionCause, SessionDeleted } from './retention-event.ts';
 import type { FilesUse } from './workspace-event.ts';
 
 export interface State {
@@ -61,6 +62,7 @@ export interface State {
   readonly heap: Heap;
   readonly workspace: Files;
   readonly kernel: Kernel;
+  readonly retention: Retention;
   readonly family: Family;
   readonly conversation: Conversation;
   readonly decisions: readonly Decision[];
@@ -347,6 +349,19 @@ export interface Kernel {
         readonly isOver: boolean;
       })
     | null;
+}
+
+// ── retention ──────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface Retention {
+  /** What was said of one rest, and when; that rest may be over by now. */
+  readonly notice: { readonly since: number; readonly until: number; readonly at: number } | null;
+  /** Why one rest is looked at again before any notice. */
+  readonly deferred: { readonly since: number; readonly until: number; readonly why: string } | null;
+  /** Why it is being deleted: from then on nothing comes in. */
+  readonly going: DeletionCause | null;
+  /** All that is left of it. */
+  readonly deleted: SessionDeleted | null;
 }
 
 // ── decisions ──────────────────────────────────────────────────────────────────────────────────────────────

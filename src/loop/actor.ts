@@ -55,6 +55,7 @@ const HEAP_CALLS: ReadonlySet<string | undefined> = new Set<PortCall['do']>([
   'giveUp',
   'archive',
   'release',
+  'erase',
   'checkout',
 ]);
 const isHeapCall = (kind: string | undefined): boolean => HEAP_CALLS.has(kind);

@@ -2,12 +2,13 @@
 
 import { fold } from '../core/evolve.ts';
 import type { SessionId } from '../core/ids.ts';
-import { lineageOf, type State } from '../core/state.ts';
+import type { State } from '../core/state.ts';
 import { changesBetween, EMPTY_TREE, type FileEntry, type Tree, type TreeRef } from '../core/tree.ts';
 import type { Which, Workspace } from '../workspace/port.ts';
 import { differences } from './differences.ts';
 import type { Ports } from './ports.ts';
 import { isBlobLoss, readEvents } from './read.ts';
+import { placeOf } from './tree-blobs.ts';
 import type { Workspaces } from './workspaces.ts';
 
 export function hand(
@@ -17,9 +18,9 @@ export function hand(
   { workspaces: port, store }: Pick<Ports, 'workspaces' | 'store'>,
   workspaces: Workspaces,
 ): Workspace {
-  const lineage = lineageOf(s, session);
+  const place = placeOf(s, session);
   const at = async (ref: TreeRef | null): Promise<Tree> =>
-    ref === null ? EMPTY_TREE : workspaces.tree(lineage, ref);
+    ref === null ? EMPTY_TREE : workspaces.tree(place, ref);
 
   async function tree(which: Which): Promise<Tree> {
     if (which === 'last') return at(s.workspace.tree);
@@ -38,7 +39,7 @@ export function hand(
     tree,
     async diff(since, only) {
       const seen = await port.snapshot(session, await tree('last'), async () => NOWHERE);
-      const open = workspaces.opener(lineage);
+      const open = workspaces.opener(place);
       return differences({
         before: await tree(since),
         after: seen?.tree ?? EMPTY_TREE,

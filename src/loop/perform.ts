@@ -13,6 +13,7 @@ import type { SessionId } from '../core/ids.ts';
 import type { View } from '../core/message.ts';
 import type { PortCall } from '../core/next.ts';
 import { digestOf } from '../core/policy.ts';
+import type { Estate } from '../core/retention-event.ts';
 import { RECALL } from '../core/slices/effect.ts';
 import { type Effect, findEffect, lineageOf, type State } from '../core/state.ts';
 import { Abort } from '../lib/abort.ts';
@@ -24,6 +25,7 @@ import type { HeapStep } from '../sandbox/port.ts';
 import type { KernelObjects, Parked } from '../sandbox/process/port.ts';
 import { NotSent, type RunContext, type Tool } from '../tools/port.ts';
 import { type Archived, archive } from './archive.ts';
+import { erase, type Surveyed, survey } from './erase.ts';
 import { openFile, withFiles } from './files.ts';
 import { hand } from './hand.ts';
 import type { Based, Heaps, Opened } from './heaps.ts';
@@ -81,6 +83,9 @@ export type Performed =
       readonly objects: KernelObjects | null;
     }
   | { readonly do: 'archive'; readonly call: Of<'archive'>; readonly archived: Archived }
+  | { readonly do: 'survey'; readonly call: Of<'survey'>; readonly busy: Surveyed }
+  /** Null when it was called off. */
+  | { readonly do: 'erase'; readonly call: Of<'erase'>; readonly had: Estate | null }
   | { readonly do: 'checkout'; readonly call: Of<'checkout'>; readonly checkedOut: CheckedOut }
   | { readonly do: 'release'; readonly call: Of<'release'>; readonly files: KeptTree | null }
   | { readonly do: 'look'; readonly call: Of<'look'>; readonly tasks: readonly TaskSeen[] }
@@ -147,6 +152,10 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
       return { do: 'base', call, based: await by.heaps.base(by.session, s) };
     case 'archive':
       return { do: 'archive', call, archived: await archive(by.session, s, by) };
+    case 'survey':
+      return { do: 'survey', call, busy: await survey(s, call.until, by) };
+    case 'erase':
+      return { do: 'erase', call, had: await erase(s, by, halt) };
     case 'park': {
       if (!(await unattended(by, halt)))
         return { do: 'park', call, kernel: null, files: null, based: null, isKept: true };

@@ -30,6 +30,7 @@ import type { Performed, Performer } from './perform.ts';
 import { planGuestCalls } from './plan.ts';
 import { checkedOut, committedFiles, joined, called as touched } from './record-files.ts';
 import { givenUp, kernelNoted, kernelNoticed } from './record-kernel.ts';
+import { erased, surveyed } from './record-retention.ts';
 
 const NOTHING: Facts = { events: [] };
 
@@ -53,6 +54,10 @@ export function record(performed: Performed, s: State, by: Performer): Facts {
       return based(performed.based, s);
     case 'archive':
       return archived(performed, s);
+    case 'survey':
+      return surveyed(performed, s, by.ports.clock.now());
+    case 'erase':
+      return erased(performed, s, by.epoch);
     case 'park':
       return parked(performed, s, by.ports.clock.now());
     case 'giveUp':

@@ -10,7 +10,15 @@ import { type Exhaustion, exhaustionInWords, spentInWords } from '../core/budget
 import type { DecisionAnswer, DecisionSubject } from '../core/event.ts';
 import type { EffectId } from '../core/ids.ts';
 import { standingNotice } from '../core/slices/kernel.ts';
-import { type Decision, findEffect, type Kernel, openDecisions, type State } from '../core/state.ts';
+import { standingRetention } from '../core/slices/retention.ts';
+import {
+  type Decision,
+  findEffect,
+  type Kernel,
+  openDecisions,
+  type Retention,
+  type State,
+} from '../core/state.ts';
 import { unreachable } from '../lib/assert.ts';
 import type { Json } from '../lib/json.ts';
 
@@ -43,13 +51,17 @@ export function awaiting(s: State): readonly Awaiting[] {
   const asked = openDecisions(s).map((decision) => ofDecision(s, decision));
   const { exhausted } = s.budget;
   const notice = standingNotice(s);
-  if (status === 'stopped') return asked;
+  const deletion = standingRetention(s);
+  const deleted = deletion === null ? [] : [ofDeletion(deletion)];
+  if (s.retention.going !== null) return [];
+  if (status === 'stopped') return [...asked, ...deleted];
   return [
     ...asked,
     ...(quarantine === null ? [] : [ofQuarantine(s, quarantine)]),
     ...(exhausted === null ? [] : [ofBudget(s, exhausted)]),
     // Whoever resumes for another reason keeps it, too.
     ...(notice === null || quarantine !== null || exhausted !== null ? [] : [ofNotice(notice)]),
+    ...deleted,
   ];
 }
 
@@ -141,5 +153,18 @@ const ofNotice = ({ since, until, unsaved }: NonNullable<Kernel['notice']>): Awa
   expiresAt: until,
   answers: [
     { answer: 'resume', brings: 'they stay until it has rested as long again; any message does the same' },
+  ],
+});
+
+const ofDeletion = ({ since, until, at }: NonNullable<Retention['notice']>): Awaiting => ({
+  ...RESUMING,
+  about: 'notice',
+  question: `This session is deleted at ${new Date(until).toISOString()}, with all it has. Shall it be kept?`,
+  why: "its owner's policy deletes what nobody has come back to",
+  evidence: [`it has rested since ${new Date(since).toISOString()}`],
+  since: at,
+  expiresAt: until,
+  answers: [
+    { answer: 'resume', brings: 'it is kept until it has rested as long again; any message does the same' },
   ],
 });

@@ -21,6 +21,7 @@ import { LEFT, leaveOpen } from './effect.ts';
 import { leaveChildren } from './family.ts';
 import { leftKernel } from './kernel.ts';
 import { NEW_RESIDENCE } from './residence.ts';
+import { KEPT } from './retention.ts';
 import { closeTurn, note } from './turn.ts';
 
 export function forked(s: State, e: EventOf<'session.forked'>): State {
@@ -42,6 +43,7 @@ export function forked(s: State, e: EventOf<'session.forked'>): State {
     budget: { limits: e.budget ?? ended.budget.limits, spent: NOTHING_SPENT, exhausted: null },
     family: { ...NO_FAMILY, parent: e.parent ?? null },
     conversation: NO_CONVERSATION,
+    retention: KEPT,
     // What the original did is told there; what was left with it is told here, once.
     toldSeq: e.seq - 1,
     heap: { ...ended.heap, opened: null, parked: true, cell: null, suspended: [] },

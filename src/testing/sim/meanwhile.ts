@@ -16,6 +16,7 @@ import type { Sandbox } from '../../sandbox/port.ts';
 import type { Store } from '../../store/port.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
 import { branchOff } from './branch.ts';
+import { PLAIN } from './machine.ts';
 import { answerTo, patiently, takesUp } from './person.ts';
 import type { Scenario } from './scenario.ts';
 import type { Watch } from './watch.ts';
@@ -97,7 +98,7 @@ export class Other {
   private portsOf(store: Store, bell: Bell) {
     const { scenario, clock, sandbox } = this.options;
     const { policy = ALLOW_ALL } = scenario;
-    return { store, clock, bell, tools: registry([]), policy, sandbox: sandbox() };
+    return { store, clock, bell, tools: registry([]), policy, sandbox: sandbox(), sealer: PLAIN };
   }
 
   private async asClient(
