@@ -11,7 +11,6 @@ import { lineageOf, type State } from '../core/state.ts';
 import type { TreeRef } from '../core/tree.ts';
 import { unpacked } from '../lib/pack.ts';
 import type { Blob, Store } from '../store/port.ts';
-import { piecesOf } from '../workspace/pieces.ts';
 import type { Ports } from './ports.ts';
 import { isBlobLoss, readBlob } from './read.ts';
 import { read } from './tree-pages.ts';
@@ -71,7 +70,8 @@ export async function adopt(
 
 async function refsOf({ root }: TreeRef, open: ReturnType<typeof opener>): Promise<ReadonlySet<BlobRef>> {
   const { tree, pages } = (await read(root, open).catch(lostPiece)) ?? { tree: [], pages: new Map() };
-  return new Set([...pages.values(), ...piecesOf(tree).values()]);
+  const pieces = tree.flatMap((entry) => (entry.kind === 'file' ? entry.chunks.map(({ blob }) => blob) : []));
+  return new Set([...pages.values(), ...pieces]);
 }
 
 /** L2. */

@@ -4,6 +4,7 @@ import * as decide from '../../core/decide.ts';
 import { OutlastError } from '../../core/error.ts';
 import type { Event, EventBody } from '../../core/event.ts';
 import { evolve } from '../../core/evolve.ts';
+import { isGone } from '../../core/gone.ts';
 import type { SessionId } from '../../core/ids.ts';
 import type { When } from '../../core/message.ts';
 import type { State } from '../../core/state.ts';
@@ -114,7 +115,7 @@ export class Other {
     }
     const { events } = await appendInput(session, ports, undefined, (s, now) => {
       // A stopped session refuses, as it should; then nothing was accepted and nothing is owed.
-      if (s.lifetime.status === 'stopping' || s.lifetime.status === 'stopped') return [];
+      if (s.lifetime.status === 'stopping' || s.lifetime.status === 'stopped' || isGone(s)) return [];
       return commandOf(s, act, { scenario, world, session, now });
     });
     this.hasActed = events.length > 0;

@@ -120,6 +120,8 @@ class Simulation {
       ...store,
       commit: async (commit) => {
         if (this.other.isStoreDown) throw new OutlastError('store.failed', 'The store takes nothing.');
+        // What it takes with it is judged before.
+        if (commit.erases) await this.watch.look();
         const result = await store.commit(commit);
         const { session } = this.watch;
         const isIt = commit.session === (session ?? commit.session);

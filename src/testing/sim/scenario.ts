@@ -21,6 +21,7 @@ export interface Act {
     | 'start'
     | 'send'
     | 'stop'
+    | 'delete'
     | 'reopen'
     | 'interrupt'
     | 'pause'
