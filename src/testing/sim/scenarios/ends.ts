@@ -41,8 +41,9 @@ export const ENDS: readonly Scenario[] = [
     sweepMs: SWEEP,
     acts: [
       { do: 'start', text: 'pay and write' },
-      { do: 'wait', ms: 5 * HOUR },
-      { do: 'wait', ms: 5.5 * HOUR },
+      { do: 'wait', ms: 4 * HOUR },
+      { do: 'wait', ms: 4 * HOUR },
+      { do: 'wait', ms: 3 * HOUR },
     ],
     wanted: { 'pay: rent': 1 },
     reply: work,
@@ -51,6 +52,8 @@ export const ENDS: readonly Scenario[] = [
     name: 'kept by a word in its grace time',
     tools: FILE_TOOLS,
     modes: UNHURRIED,
+    // Whoever dies again and again while the person waits has them come too late.
+    except: ['again'],
     limits: { retentionMs: RETENTION },
     sweepMs: SWEEP,
     acts: [
