@@ -1,9 +1,8 @@
-/** Planted bugs of the end of a session: what goes too early, what stays behind, and what is accepted in between. */
+/** Planted bugs of the end of a session: what goes too early, what stays behind, and what is never done. */
 
 import type { Patch } from '../patches.ts';
 
 const DELETED = 'deleted after its notice';
-const KEPT = 'kept by a word in its grace time';
 const ORDERED = 'stopped, and deleted by order';
 
 export const END_PATCHES: readonly Patch[] = [
@@ -25,18 +24,6 @@ export const END_PATCHES: readonly Patch[] = [
     ],
   },
   {
-    // Somebody has said that they want it, and it goes all the same.
-    name: 'deaf: what comes in does not withdraw the notice',
-    first: { scenario: KEPT },
-    edits: [
-      {
-        file: 'core/slices/retention.js',
-        find: 'notice?.since === activeAt ? notice : null',
-        replace: 'notice',
-      },
-    ],
-  },
-  {
     // It refuses every message, and never goes.
     name: 'half gone: whoever takes over does not go on with a deletion',
     first: { scenario: ORDERED, mode: 'crash' },
@@ -54,19 +41,5 @@ export const END_PATCHES: readonly Patch[] = [
     name: 'left behind: the files of a session stay where they are',
     first: { scenario: ORDERED },
     edits: [{ file: 'loop/erase.js', find: 'await ports.workspaces.erase(session, epoch);', replace: '' }],
-  },
-  {
-    // A receipt was given for it.
-    name: 'swallowed: a message is accepted while everything goes',
-    first: { scenario: ORDERED, mode: 'send' },
-    edits: [
-      { file: 'core/decide.js', find: 'refuseGone(s);', replace: '' },
-      {
-        file: 'core/decide.js',
-        find: "    if (s.lifetime.status === 'stopped' || s.lifetime.status === 'stopping') {\n        throw new OutlastError('session.stopped', 'This session was stopped; it reads no messages.'",
-        replace:
-          "    if (false) {\n        throw new OutlastError('session.stopped', 'This session was stopped; it reads no messages.'",
-      },
-    ],
   },
 ];
