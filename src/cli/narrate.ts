@@ -6,6 +6,7 @@
 import { budgetInWords, exhaustionInWords } from '../core/budget/budget.ts';
 import type { Event, EventOf, ForeignEvent } from '../core/event.ts';
 import { nameOf } from '../core/file.ts';
+import { causeInWords, estateInWords } from '../core/retention/gone.ts';
 import { clip, oneLine, ordinal } from '../lib/text.ts';
 import { answersTo } from './answers.ts';
 import { claimLines, partialLines } from './claims.ts';
@@ -179,6 +180,20 @@ export function narrator(session: string, paint: Paint, width = 100): Narrator {
             yellow(`■ Python objects are given up at ${when}, unless something comes in: ${short(names)}`),
           ];
         }
+        case 'retention.noticed': {
+          const when = new Date(event.until).toISOString();
+          return [yellow(`■ it is deleted at ${when}, unless something comes in`)];
+        }
+        case 'retention.deferred':
+          return note(`it is not deleted yet: ${short(event.why)}`);
+        case 'retention.over':
+          return [bold('■ deleting') + dim(': its notice is over')];
+        case 'session.deleting':
+          return [bold('■ deleting') + dim(` (${event.by})`)];
+        case 'session.deleted':
+          return [
+            bold('■ deleted') + dim(` ${causeInWords(event.cause)}; it had ${estateInWords(event.had)}`),
+          ];
         case 'kernel.noted':
           return event.lost.map(({ name, why }) => yellow(`■ lost of Python: ${short(`${name}: ${why}`)}`));
         case 'child.spawned':

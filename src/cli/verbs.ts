@@ -34,6 +34,10 @@ export const VERBS: readonly VerbSpec[] = [
         '--park-kernels <when>',
         'Python with objects that cannot be saved: never (default), or after-notice, =HOURS of it (24), unless something comes in',
       ],
+      [
+        '--retention <days>',
+        'delete what nobody has come back to for so many days, after a notice; default: kept for ever',
+      ],
       ['--slots <n>', 'sessions of one owner that may work at once; default 20'],
       ['--no-delegation', 'tasks get no tools to give work to tasks of their own'],
       ['--standby', 'wait until the server of that folder is gone, then take its place'],
@@ -237,6 +241,18 @@ Examples:
     help: `The log stays, and reopen works.\n\nExample:\n  ${COMMAND} stop last`,
     isRemote: true,
     load: () => import('./verbs/stop.ts'),
+  },
+  {
+    name: 'delete',
+    summary: 'delete a session that is over, for good; a tombstone stays',
+    args: [SESSION],
+    options: [['--yes', 'do not ask']],
+    help: `Only what is stopped or completed, with nothing open: no unknown effect, no question, no child at work. Log, files,
+live objects and children go; the tombstone says what was deleted when.
+
+Example:\n  ${COMMAND} stop ses_3f9k && ${COMMAND} delete ses_3f9k --yes`,
+    isRemote: true,
+    load: () => import('./verbs/delete.ts'),
   },
   {
     name: 'reopen',

@@ -35,7 +35,7 @@ export async function whichSession(outlast: Client, text: string): Promise<strin
 
 async function newest(outlast: Client): Promise<string> {
   for await (const { sessions } of pages((query) => outlast.list(query), PAGE)) {
-    const row = sessions.find(({ parent }) => parent === undefined);
+    const row = sessions.find(({ parent, phase }) => parent === undefined && phase !== 'deleted');
     if (row) return row.id;
   }
   throw new OutlastError('session.unknown', 'You have no session yet.', {

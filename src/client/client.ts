@@ -20,6 +20,7 @@ import type { Limits } from '../core/limits.ts';
 import type { When } from '../core/message.ts';
 import { toBase64 } from '../lib/base64.ts';
 import { given } from '../lib/given.ts';
+import type { Deleted } from '../protocol/retention.ts';
 import { type AnswerOf, type EventsPage, pathOf } from '../protocol/routes.ts';
 import type {
   Asked,
@@ -96,6 +97,8 @@ export interface Client {
   interrupt(session: string, options?: Keyed): Promise<PhaseAnswer>;
   reopen(session: string, options?: Keyed): Promise<PhaseAnswer>;
   stop(session: string, options?: { waitMs?: number } & Keyed): Promise<Stopped>;
+  /** Deletes what is stopped or completed, with its children, for good; a tombstone stays. */
+  delete(session: string, options?: { waitMs?: number } & Keyed): Promise<Deleted>;
   decide(
     session: string,
     decision: string,
@@ -207,6 +210,8 @@ export function client({ url, token, fetch = globalThis.fetch }: ClientOptions):
     resume: turnTo('resume'),
     interrupt: turnTo('interrupt'),
     reopen: turnTo('reopen'),
+    delete: (session, { key, signal, ...body } = {}) =>
+      request(to, { path: pathOf('delete', session), body, ...given({ key, signal }) }),
     stop: (session, { key, signal, ...body } = {}) =>
       request(to, { path: pathOf('stop', session), body, ...given({ key, signal }) }),
     decide: (session, decision, answer, { text = '', digest, ...options } = {}) =>

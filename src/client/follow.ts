@@ -46,6 +46,8 @@ export async function* follow(
       if (value.kind !== 'whisper') after = value.seq;
       brought++;
       yield value;
+      // Nothing comes after a tombstone.
+      if (value.kind === 'session.deleted') return;
     }
     // A connection that ends as soon as it is opened must not be opened in a hot loop.
     if (brought === 0) await systemClock.sleep(PAUSE_MS, signal);

@@ -22,6 +22,9 @@ import { phase } from './phase.ts';
 import type { Rates } from './rates.ts';
 import { isFollowUp } from './residency/evolve.ts';
 import { restsAt } from './residency/policy.ts';
+import { isGone } from './retention/gone.ts';
+import { whyNotSettled } from './retention/next.ts';
+import { standingRetention } from './retention/state.ts';
 import { needsSlot } from './slot.ts';
 import { type Decision, findEffect, openDecisions, type State } from './state.ts';
 
@@ -170,6 +173,9 @@ export function pause(s: State, by: string): readonly EventBody[] {
 }
 
 export function resume(s: State, by: string): readonly EventBody[] {
+  refuseForeign(s);
+  // Before it is deleted: what comes in keeps it, and what was stopped stays so.
+  if (standingRetention(s) !== null) return [{ kind: 'session.resumed', by }];
   refuseStopped(s);
   const { lifetime, budget } = s;
   const rests = lifetime.status === 'paused' || lifetime.quarantine !== null || budget.exhausted !== null;
@@ -203,6 +209,33 @@ export function reopen(s: State, by: string): readonly EventBody[] {
     throw refusal('session.not_stopped', 'This session is still stopping.', 'wait, then reopen');
   }
   return [];
+}
+
+/** Only of what is over and settled; ordered again it changes nothing. */
+export function remove(s: State, by: string): readonly EventBody[] {
+  if (isGone(s)) return [];
+  refuseForeign(s);
+  const standing = phase(s);
+  const isOver = standing === 'stopped' || (standing === 'completed' && s.family.parent === null);
+  if (!isOver) {
+    throw refusal(
+      'session.not_stopped',
+      `This session is not over: it is ${standing}.`,
+      'stop it, then delete it: outlast stop ID',
+    );
+  }
+  const open = whyNotSettled(s);
+  if (open !== null)
+    throw refusal('session.unsettled', `Not everything of it is settled: ${open.what}.`, open.next);
+  return [{ kind: 'session.deleting', by }];
+}
+
+/** The same for a session whose parent goes, once it is at rest. Until then nothing happens to it. */
+export function removeBelow(s: State, by: SessionId): readonly EventBody[] {
+  const standing = phase(s);
+  const rests = standing === 'stopped' || standing === 'completed' || standing === 'awaiting_input';
+  const isDue = !isGone(s) && rests && s.foreign.length === 0 && whyNotSettled(s) === null;
+  return isDue ? [{ kind: 'session.deleting', by }] : [];
 }
 
 export interface Choice {

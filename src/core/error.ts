@@ -10,6 +10,8 @@ export const ERRORS = {
   'session.unknown': 'stop',
   'session.stopped': 'ask',
   'session.not_stopped': 'stop',
+  'session.deleted': 'stop',
+  'session.unsettled': 'ask',
   'session.quarantined': 'ask',
   'session.newer_version': 'stop',
   'children.total': 'stop',

@@ -26,6 +26,7 @@ import type { Ruling } from './policy.ts';
 import type { Rates } from './rates.ts';
 import type { ResidencyEvent } from './residency/event.ts';
 import type { Residency } from './residency/policy.ts';
+import type { RetentionEvent } from './retention/event.ts';
 import type { FilesUse, WorkspaceEvent } from './workspace/event.ts';
 
 /** Where an effect was asked for: directly by the model, or by code in a cell. */
@@ -44,6 +45,7 @@ export type DecisionSubject = 'approval' | 'unknown' | 'question';
 /** Each subject has its own kinds in a folder of its own; the machine's follow. */
 export type EventBody =
   | ResidencyEvent
+  | RetentionEvent
   | ForkEvent
   | BudgetEvent
   | ContextEvent
@@ -349,6 +351,11 @@ export const AUTHORITY = {
   'tasks.seen': 'fact',
   'ending.chosen': 'choice',
   'turn.passed': 'choice',
+  'retention.noticed': 'fact',
+  'retention.deferred': 'fact',
+  'retention.over': 'choice',
+  'session.deleting': 'input',
+  'session.deleted': 'fact',
   'decision.requested': 'choice',
   'decision.made': 'input',
   'decision.expired': 'choice',
@@ -366,8 +373,8 @@ export const VERSIONS: Readonly<Record<EventKind, number>> = {
   'message.accepted': 2,
   'response.surfaced': 2,
   'turn.failed': 2,
-  /** Version 3 has limits of the model's view, version 4 those of children and of kernels that rest. */
-  'session.started': 4,
+  /** Version 3 has limits of the model's view, 4 those of children and of kernels that rest, 5 how long it is kept. */
+  'session.started': 5,
   /** Version 2 has parts of the kinds `file` and `source`, version 3 what it cost. */
   'model.completed': 3,
 };

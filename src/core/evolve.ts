@@ -26,6 +26,8 @@ import * as lifetime from './lifetime.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import * as residence from './residency/evolve.ts';
 import { NEW_RESIDENCE } from './residency/state.ts';
+import * as retention from './retention/evolve.ts';
+import { KEPT } from './retention/state.ts';
 import type { State } from './state.ts';
 import * as timer from './timer.ts';
 import * as turn from './turn.ts';
@@ -63,6 +65,7 @@ export const initialState: State = {
   heap: NO_HEAP,
   workspace: NO_FILES,
   kernel: NO_KERNEL,
+  retention: KEPT,
   family: NO_FAMILY,
   conversation: NO_CONVERSATION,
   decisions: [],
@@ -86,6 +89,8 @@ const UPKEEP: ReadonlySet<string> = new Set([
   'kernel.noted',
   'kernel.noticed',
   'kernel.released',
+  'retention.noticed',
+  'retention.deferred',
   'session.archived',
   'compaction.started',
   'context.compacted',
@@ -93,6 +98,8 @@ const UPKEEP: ReadonlySet<string> = new Set([
   'child.relayed',
   'parent.told',
 ]);
+
+export const isUpkeep = (kind: string): boolean => UPKEEP.has(kind);
 
 /** What was decided on `s`, as the next events of its log, and the state after them. Time never goes back. */
 export function append(
@@ -171,6 +178,11 @@ const TRANSITIONS: { readonly [Kind in EventKind]: (s: State, e: EventOf<Kind>) 
   'turn.passed': conversation.passed,
   'kernel.noticed': kernel.noticed,
   'kernel.released': kernel.released,
+  'retention.noticed': retention.noticed,
+  'retention.deferred': retention.deferred,
+  'retention.over': retention.over,
+  'session.deleting': retention.ordered,
+  'session.deleted': (_, e) => retention.deleted(initialState, e),
   'decision.requested': decision.requested,
   'decision.made': decision.made,
   'decision.expired': decision.expired,

@@ -37,7 +37,11 @@ export type PortCall =
   | { readonly do: 'park'; readonly since: number }
   | { readonly do: 'archive'; readonly since: number }
   /** Give up a kernel with what cannot be kept of it: its notice is over. */
-  | { readonly do: 'giveUp'; readonly since: number };
+  | { readonly do: 'giveUp'; readonly since: number }
+  /** Look what still runs of a session that is to be deleted: before its notice, and once that is over at `until`. */
+  | { readonly do: 'survey'; readonly since: number; readonly until: number | null }
+  /** Take away all that it has outside of its log, with its children. */
+  | { readonly do: 'erase' };
 
 /** One line for each port call: equal keys are the same call. */
 export const callKey = (call: PortCall): string => Object.values(call).join(':');

@@ -14,6 +14,7 @@ import { refusal } from './error.ts';
 import type { EventOf } from './event.ts';
 import { abortRunningCell } from './heap/evolve.ts';
 import { workerLost } from './loss.ts';
+import { refuseGone } from './retention/gone.ts';
 import type { Lifetime, State } from './state.ts';
 import { closeTurn } from './turn.ts';
 
@@ -124,6 +125,7 @@ export function refuseStopped(s: State): void {
 
 /** Throws for what only a newer version may go on with. */
 export function refuseForeign(s: State): void {
+  refuseGone(s);
   const foreign = s.foreign[0];
   if (!foreign) return;
   throw refusal(

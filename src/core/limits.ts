@@ -37,6 +37,11 @@ export interface Limits {
    * something comes in; 0: never, it stays in memory.
    */
   readonly kernelNoticeMs: number;
+  /**
+   * A session that rests for so long, or is over, is deleted; for the last part of it, a quarter or an hour to a week, a
+   * notice stands, and whatever comes in keeps it. 0: it is kept for ever.
+   */
+  readonly retentionMs: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -56,4 +61,5 @@ export const DEFAULT_LIMITS: Limits = {
   childrenTotal: 30,
   childrenAtOnce: 8,
   kernelNoticeMs: 0,
+  retentionMs: 0,
 };

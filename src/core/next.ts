@@ -24,6 +24,7 @@ import { kernel, mustHear } from './kernel/next.ts';
 import type { Message } from './message.ts';
 import { upkeep } from './residency/next.ts';
 import { question, resolve, whyUnknown } from './resolve.ts';
+import { retention } from './retention/next.ts';
 import { type Effect, isUnknown, openDecisions, pendingTimers, type State, type Step } from './state.ts';
 import { forThisTurn, suspensions } from './suspend.ts';
 import { brokenBefore, isBroken, saidIn, textOf } from './turn.ts';
@@ -35,7 +36,7 @@ export const STOP_GRACE_MS = 5_000;
 export function next(s: State, now: number): Next {
   const wanted = work(s, now);
   const isAtRest = wanted.choices.length === 0 && wanted.calls.length === 0;
-  return isAtRest ? join([wanted, upkeep(s, now)]) : wanted;
+  return isAtRest ? join([wanted, upkeep(s, now), retention(s, now)]) : wanted;
 }
 
 /** The same without what is done for a session that rests: that is no work of its own, and nobody waits for it. */
@@ -48,7 +49,8 @@ export function work(s: State, now: number): Next {
 let latest: { readonly s: State; readonly now: number; readonly wanted: Next } | null = null;
 
 function workOf(s: State, now: number): Next {
-  if (s.head === 0 || s.foreign.length > 0) return REST;
+  if (s.head === 0 || s.foreign.length > 0 || s.retention.deleted !== null) return REST;
+  if (s.retention.going !== null) return { ...REST, calls: [{ do: 'erase' }] };
   if (s.lifetime.status === 'stopped') return kin(s);
   if (s.lifetime.status === 'stopping') return stopping(s, now);
   if (s.lifetime.quarantine !== null) return join([inFlight(s), kin(s)]);

@@ -9,9 +9,10 @@
 import { oneLine } from '../lib/text.ts';
 import type { KernelLost } from './kernel/event.ts';
 import { standingNotice } from './kernel/evolve.ts';
+import { standingRetention } from './retention/state.ts';
 import type { State } from './state.ts';
 
-export type Notice = KernelNotice;
+export type Notice = KernelNotice | RetentionNotice;
 
 export interface KernelNotice extends Announced {
   readonly about: 'kernel';
@@ -19,9 +20,15 @@ export interface KernelNotice extends Announced {
   readonly unsaved: readonly KernelLost[];
 }
 
+export interface RetentionNotice extends Announced {
+  readonly about: 'retention';
+  /** Since when the notice stands. */
+  readonly at: number;
+}
+
 /** As much of a notice as others are told. */
 export interface Announced {
-  readonly about: 'kernel';
+  readonly about: 'kernel' | 'retention';
   /** Since when the session rests. */
   readonly since: number;
   readonly until: number;
@@ -31,8 +38,14 @@ export interface Announced {
 
 /** L1. In the order in which they run out. */
 export function standingNotices(s: State): readonly Notice[] {
-  const kernel = standingNotice(s);
-  return kernel === null ? [] : [ofKernel(kernel)];
+  const [kernel, retention] = [standingNotice(s), standingRetention(s)];
+  const notices = [
+    ...(kernel === null ? [] : [ofKernel(kernel)]),
+    ...(retention === null
+      ? []
+      : [{ about: 'retention', what: 'all of this session', ...retention } as const]),
+  ];
+  return notices.sort((a, b) => a.until - b.until);
 }
 
 /** L2. Of each kind the last. */

@@ -15,6 +15,9 @@ export type Phase =
   /** Asked to stop; its live resources are not gone yet. */
   | 'stopping'
   | 'stopped'
+  /** On its way to `deleted`, of which its tombstone is all that is left. */
+  | 'deleting'
+  | 'deleted'
   | 'completed';
 
 /** What is done beside the work: to keep its view small, and between it and its kin. Nobody waits for that. */
@@ -22,6 +25,8 @@ const ASIDE: ReadonlySet<PortCall['do']> = new Set(['compact', 'report', 'relay'
 
 export function phase(s: State): Phase {
   const { status, quarantine } = s.lifetime;
+  if (s.retention.deleted !== null) return 'deleted';
+  if (s.retention.going !== null) return 'deleting';
   if (status === 'stopped' || status === 'stopping') return status;
   if (status === 'paused' || quarantine !== null || s.foreign.length > 0) return 'paused';
   if (status === 'queued' && needsSlot(s, s.at)) return 'working';
@@ -35,9 +40,11 @@ export function phase(s: State): Phase {
   return pendingTimers(s).length > 0 || awaitedChildren(s).length > 0 ? 'sleeping' : 'working';
 }
 
+const UNDER_WAY: ReadonlySet<Phase> = new Set<Phase>(['working', 'stopping', 'deleting']);
+
 /** Whether nothing more happens until something comes in from a person, also where it is a child that waits for one. */
 export function rests(s: State, standing: Phase = phase(s)): boolean {
-  if (standing !== 'sleeping') return standing !== 'working' && standing !== 'stopping';
+  if (standing !== 'sleeping') return !UNDER_WAY.has(standing);
   const awaited = awaitedChildren(s);
   const isAsking = ({ standing: of }: Child): boolean => (of?.questions.length ?? 0) > 0;
   return pendingTimers(s).length === 0 && awaited.length > 0 && awaited.every(isAsking);

@@ -19,6 +19,7 @@ import type { CallId, CellId, Counters, DecisionId, EffectId, MessageId, Session
 import type { Kernel } from './kernel/state.ts';
 import type { CallResult, Message, Part, Receipt, ToolCallPart, Whole } from './message.ts';
 import type { Residence } from './residency/state.ts';
+import type { Retention } from './retention/state.ts';
 import type { Files } from './workspace/state.ts';
 
 export interface State {
@@ -47,6 +48,7 @@ export interface State {
   readonly heap: Heap;
   readonly workspace: Files;
   readonly kernel: Kernel;
+  readonly retention: Retention;
   readonly family: Family;
   readonly conversation: Conversation;
   readonly decisions: readonly Decision[];

@@ -41,6 +41,7 @@ const UPCASTS: Partial<Record<EventKind, Readonly<Record<number, Upcast>>>> = {
     1: (body) => ({ ...body, budget: NO_BUDGETS }),
     2: withLimits,
     3: withLimits,
+    4: withLimits,
   },
   'model.completed': { 2: (body) => ({ ...body, cost: null, ms: 0 }) },
   'progress.noted': { 1: (body) => ({ ...body, origin: null }) },

@@ -60,6 +60,7 @@ export function httpEnvironments({ url: given, token }: HandsAddress): Environme
     abilities: async () => (await ask('abilities', {})).head as never,
     create: async (session) => (await one(session, 'create')).head as string,
     resume: async (session) => (await one(session, 'resume')).head as string | null,
+    destroy: async (session, epoch) => void (await one(session, 'destroy', { epoch })),
     pause: async (at) => void (await one(at.session, 'pause', { at })),
     exec: async (at, asked) => (await one(at.session, 'exec', { at, asked })).head as never,
     async files(at, asked, bytes) {

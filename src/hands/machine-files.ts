@@ -31,6 +31,8 @@ import { changedEntries, DIGEST_BYTES, named } from './trees.ts';
 export interface MachineFiles {
   /** For the processes of the session. */
   folder(session: string): Promise<string>;
+  /** Nothing of the session is left here. */
+  erase(session: string, epoch: number): Promise<void>;
   answer(at: At, asked: FileCall, bytes: Uint8Array): Promise<Answered>;
 }
 
@@ -142,6 +144,11 @@ export function machineFiles(dir: string): MachineFiles {
       const folder = await workspaces.folder(session as SessionId);
       if (folder === null) throw new OutlastError('internal', 'A machine keeps its files in folders.');
       return folder;
+    },
+    async erase(session, epoch) {
+      seen.delete(session);
+      await clear(session);
+      await workspaces.erase(session as SessionId, epoch);
     },
     async answer(at, asked, bytes) {
       if (asked.op === 'take') {

@@ -9,7 +9,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OutlastError } from '../core/error.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -96,7 +96,11 @@ export async function openMachine({ pollMs = POLL_MS, ...options }: MachineOptio
     const there = noted(session);
     if (there?.id !== id) throw lost(there === null ? 'is gone' : 'is gone; there is a new one');
     if (there.isPaused) throw lost('is paused');
-    if (isFree) return;
+    if (!isFree) checkEpoch(session, epoch);
+  }
+
+  /** E3. */
+  function checkEpoch(session: string, epoch: number): void {
     const known = Math.max(newest.get(session) ?? 0, newestEpoch(join(dataDir, 'run', session)));
     if (epoch < known) throw new OutlastError('lease.lost', 'another worker holds this session');
     newest.set(session, epoch);
@@ -226,6 +230,15 @@ export async function openMachine({ pollMs = POLL_MS, ...options }: MachineOptio
     create: (session: string): string =>
       resume(session) ?? note(session, { id: randomUUID(), isPaused: false }),
     resume,
+    /** M1 backwards: the note goes last, so that what a crash has left is found again. */
+    async destroy(name: string, session: string, epoch: number): Promise<void> {
+      if (noted(session) === null) return;
+      checkEpoch(session, epoch);
+      await (await brainOf(name)).processes.erase(session, epoch);
+      await files.erase(session, epoch);
+      rmSync(noteOf(session), { force: true });
+      newest.delete(session);
+    },
     async pause(name: string, at: At): Promise<void> {
       admit(at);
       await (await hold(name, at)).processes.end(at.session);

@@ -114,6 +114,12 @@ export class Places {
     return this.using(session, epoch, work);
   }
 
+  /** Whatever a session has there is gone, and the environment with it. */
+  async destroy(session: string, epoch: number): Promise<void> {
+    await this.patiently(() => this.environments.destroy(session, epoch));
+    this.places.delete(session);
+  }
+
   /** Nothing is left to do there, as far as is known. */
   rest(session: string): void {
     this.placeOf(session).mayRest = this.options.canPause;

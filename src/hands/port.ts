@@ -117,6 +117,8 @@ export interface Environments {
   create(session: string): Promise<string>;
   /** The id of the one that is there, awake; null when there is none. */
   resume(session: string): Promise<string | null>;
+  /** Ends it with all that is in it, for good. One that is not there is no error. E3. */
+  destroy(session: string, epoch: number): Promise<void>;
   /** E4. */
   pause(at: At): Promise<void>;
   /** `PENDING` instead of an answer where that takes long; for files too. */

@@ -108,7 +108,10 @@ export function remoteProcesses(
     find,
     hold: (session, epoch) => places.hold(session, epoch),
     async running(session): Promise<readonly Report[]> {
-      return (await asked(session, undefined, { op: 'running' }).catch(() => undefined)) ?? [];
+      const running = (await asked(session, undefined, { op: 'running' }).catch(() => undefined)) ?? [];
+      // It was woken to be asked.
+      if (running.length === 0) places.rest(session);
+      return running;
     },
     async park(session, epoch, mayLose): Promise<Parked> {
       // Where a pause keeps the memory, the kernel is as safe as it is.
@@ -136,6 +139,8 @@ export function remoteProcesses(
       }
       places.rest(session);
     },
+    // With its environment, which has the files as well.
+    erase: (session, epoch) => places.destroy(session, epoch),
     close: () => places.close(),
   };
 }

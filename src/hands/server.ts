@@ -49,6 +49,11 @@ export function handsApp(machine: Machine, { token, report }: HandsAppOptions): 
   server.post('/v1/leave', async (c) => said(c, (await machine.leave(brainOf(c))) ?? null));
   server.post('/v1/environments/:session/create', (c) => said(c, machine.create(sessionOf(c))));
   server.post('/v1/environments/:session/resume', (c) => said(c, machine.resume(sessionOf(c))));
+  server.post('/v1/environments/:session/destroy', async (c) => {
+    const { epoch } = await headOf(c);
+    await machine.destroy(brainOf(c), sessionOf(c), Number(epoch));
+    return said(c, null);
+  });
   server.post('/v1/environments/:session/pause', async (c) => {
     await machine.pause(brainOf(c), atOf(c, await headOf(c)));
     return said(c, null);

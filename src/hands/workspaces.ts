@@ -139,6 +139,7 @@ export function remoteWorkspaces(
       await change(session, epoch, { op: 'remember', name, value });
     },
     recall: (session, name) => answerOf<Json>(session, { op: 'recall', name }),
+    erase: (session, epoch) => places.destroy(session, epoch),
     take: (source, keep) => here.take(source, keep),
     give: (target, tree, open) => here.give(target, tree, open),
     async close() {

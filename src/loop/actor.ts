@@ -58,6 +58,7 @@ const HEAP_CALLS: ReadonlySet<string | undefined> = new Set<PortCall['do']>([
   'giveUp',
   'archive',
   'release',
+  'erase',
   'checkout',
 ]);
 const isHeapCall = (kind: string | undefined): boolean => HEAP_CALLS.has(kind);
@@ -136,10 +137,12 @@ class Actor {
     signal.addEventListener('abort', interrupt, { once: true });
     try {
       await log.catchUp();
+      // Deleted while it was asked for: nothing stands behind a tombstone.
+      if (log.state.retention.deleted !== null) return await this.letGo();
       const { epoch } = this.lease;
       const entered = await this.slot.enter(log.state, ports.clock.now());
       await this.commit((s) =>
-        s.lifetime.epoch >= epoch
+        s.lifetime.epoch >= epoch || s.retention.deleted !== null
           ? { events: [] }
           : { events: [{ kind: 'lease.acquired', epoch, holder: ports.holder, clean }, ...entered] },
       );

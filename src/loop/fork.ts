@@ -4,6 +4,7 @@
  * O1  The original is read and not touched; nothing of the fork refers to it any more but by name. Its log stands in the
  *     fork byte for byte, and so do the blobs that the forked state still names.
  * O2  A blob that is gone or damaged is left out: the fork's heap then comes back by its journal, like any other.
+ * O3  Files are its own as well: what its tree is made of is copied ahead of the commit, and that of the turn's beginning.
  */
 
 import * as decide from '../core/decide.ts';
@@ -12,6 +13,7 @@ import { fold } from '../core/evolve.ts';
 import { cutAt } from '../core/fork/evolve.ts';
 import { lineageOf } from '../core/fork/state.ts';
 import type { Owner, SessionId } from '../core/ids.ts';
+import { goneError } from '../core/retention/gone.ts';
 import type { State } from '../core/state.ts';
 import { hasFiles } from '../core/turn.ts';
 import { decode, encode } from '../core/upcast.ts';
@@ -21,6 +23,7 @@ import type { Blob, Commit } from '../store/port.ts';
 import { stamp } from './input.ts';
 import type { Ports } from './ports.ts';
 import { readBlob, readEvents, readRows } from './read.ts';
+import { adopt, placeOf } from './workspace/tree-blobs.ts';
 
 export interface ForkRequest {
   /** The last event that the fork shares; by default the newest. */
@@ -62,10 +65,12 @@ export async function fork(
   origin: Origin,
   request: ForkRequest,
   owner: Owner,
-  ports: Pick<Ports, 'store' | 'clock'>,
+  ports: Pick<Ports, 'store' | 'clock' | 'sealer'>,
 ): Promise<{ readonly forked: Forked; readonly state: State | null }> {
   const { commit, state, cut, asked } = await forking(session, origin, request, { by: owner }, ports);
   const startKey = request.key == null ? null : `fork ${origin.session} ${request.key}`;
+  const isNew = startKey === null || (await ports.store.findStart(owner, startKey)) === null;
+  if (isNew) await copyFiles(session, state, origin, ports);
   const result = await ports.store.commit({ ...commit, startKey });
   if (result.status === 'exists') {
     return { forked: await again(result.session, cut, request, ports), state: null };
@@ -131,6 +136,8 @@ async function again(
   { store }: Pick<Ports, 'store'>,
 ): Promise<Forked> {
   const events = await readEvents(store, session);
+  const gone = fold(events);
+  if (gone.retention.deleted !== null) throw goneError(gone);
   const made = events.findLast((event) => event.kind === 'session.forked');
   assert(made?.kind === 'session.forked', 'what stands under the key of a fork is one');
   const first = events[made.seq];
@@ -146,6 +153,18 @@ async function again(
     });
   }
   return receipt(session, fold(events.slice(0, made.seq)), request.at ?? made.head);
+}
+
+/** O3. Before the commit that makes the fork. */
+export async function copyFiles(
+  session: SessionId,
+  { workspace: { tree, atTurn } }: State,
+  { session: from, state }: Origin,
+  ports: Pick<Ports, 'store' | 'sealer'>,
+): Promise<void> {
+  const place = placeOf(state, from);
+  for (const one of tree?.root === atTurn?.root ? [tree] : [tree, atTurn])
+    if (one) await adopt(session, one, place, ports);
 }
 
 /** O2. */

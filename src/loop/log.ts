@@ -26,6 +26,8 @@ export interface Facts {
   readonly blobs?: readonly Blob[];
   /** Blobs that go in the same commit, of a session that is archived. */
   readonly sheds?: readonly BlobRef[];
+  /** Its one event is the tombstone. */
+  readonly erases?: true;
 }
 
 const PAGE = 500;
@@ -62,7 +64,8 @@ export class Log {
       for (const row of rows) {
         // Two catch-ups may overlap; the second skips what the first has folded.
         if (row.seq <= this.folded.head) continue;
-        assert(row.seq === this.folded.head + 1, 'the log has no gap');
+        const isTombstone = row.kind === 'session.deleted';
+        assert(isTombstone || row.seq === this.folded.head + 1, 'the log has no gap');
         this.folded = evolve(this.folded, decode(row));
       }
       if (rows.length < PAGE) return;
@@ -73,7 +76,7 @@ export class Log {
   async commit(epoch: number, facts: (s: State) => Facts, choosing: Choosing): Promise<void> {
     for (;;) {
       const now = this.ports.clock.now();
-      const { events: bodies, blobs = [], sheds } = facts(this.folded);
+      const { events: bodies, blobs = [], sheds, erases } = facts(this.folded);
       const { events, state } = saturate(this.folded, bodies, now, this.planner, choosing);
       if (events.length === 0) return;
       const result = await this.patiently({
@@ -83,7 +86,7 @@ export class Log {
         events: events.map(encode),
         blobs,
         summary: summarize(state, now),
-        ...given({ sheds }),
+        ...given({ sheds, erases }),
       });
       if (result === 'conflict') {
         const { head } = this.folded;

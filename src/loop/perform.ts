@@ -14,6 +14,7 @@ import { lineageOf } from '../core/fork/state.ts';
 import type { SessionId } from '../core/ids.ts';
 import type { View } from '../core/message.ts';
 import { digestOf } from '../core/policy.ts';
+import type { Estate } from '../core/retention/event.ts';
 import { type Effect, findEffect, type State } from '../core/state.ts';
 import { Abort } from '../lib/abort.ts';
 import { assert, unreachable } from '../lib/assert.ts';
@@ -32,6 +33,7 @@ import type { Based, Heaps, Opened } from './heap/heaps.ts';
 import { inputOf } from './heap/journal.ts';
 import type { Ports } from './ports.ts';
 import { recallFor } from './recall/tool.ts';
+import { erase, type Surveyed, survey } from './retention/erase.ts';
 import { surroundingsOf, toolsOf } from './tools/offer.ts';
 import { hand } from './workspace/hand.ts';
 import type { CheckedOut, KeptTree, Workspaces } from './workspace/workspaces.ts';
@@ -81,6 +83,9 @@ export type Performed =
       readonly objects: KernelObjects | null;
     }
   | { readonly do: 'archive'; readonly call: Of<'archive'>; readonly archived: Archived }
+  | { readonly do: 'survey'; readonly call: Of<'survey'>; readonly busy: Surveyed }
+  /** Null when it was called off. */
+  | { readonly do: 'erase'; readonly call: Of<'erase'>; readonly had: Estate | null }
   | { readonly do: 'checkout'; readonly call: Of<'checkout'>; readonly checkedOut: CheckedOut }
   | { readonly do: 'release'; readonly call: Of<'release'>; readonly files: KeptTree | null }
   | ({ readonly do: 'look'; readonly call: Of<'look'> } & Look)
@@ -147,6 +152,10 @@ export async function perform(call: PortCall, s: State, by: Performer, halt: Abo
       return { do: 'base', call, based: await by.heaps.base(by.session, s) };
     case 'archive':
       return { do: 'archive', call, archived: await archive(by.session, s, by) };
+    case 'survey':
+      return { do: 'survey', call, busy: await survey(s, call.until, by) };
+    case 'erase':
+      return { do: 'erase', call, had: await erase(s, by, halt) };
     case 'park': {
       if (!(await unattended(by, halt)))
         return { do: 'park', call, kernel: null, files: null, based: null, isKept: true };

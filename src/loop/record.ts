@@ -33,6 +33,7 @@ import { givenUp, kernelNoted, kernelNoticed } from './kernel/record.ts';
 import type { Facts } from './log.ts';
 import type { Performed, Performer } from './perform.ts';
 import { planGuestCalls } from './plan.ts';
+import { erased, surveyed } from './retention/record.ts';
 import { checkedOut, committedFiles, joined, called as touched } from './workspace/record.ts';
 
 const NOTHING: Facts = { events: [] };
@@ -57,6 +58,10 @@ export function record(performed: Performed, s: State, by: Performer): Facts {
       return based(performed.based, s);
     case 'archive':
       return archived(performed, s);
+    case 'survey':
+      return surveyed(performed, s, by.ports.clock.now());
+    case 'erase':
+      return erased(performed, s, by.epoch);
     case 'park':
       return parked(performed, s, by);
     case 'giveUp':

@@ -42,13 +42,16 @@ export function awaiting(s: State): readonly Awaiting[] {
   const { quarantine, status } = s.lifetime;
   const asked = openDecisions(s).map((decision) => ofDecision(s, decision));
   const { exhausted } = s.budget;
-  if (status === 'stopped') return asked;
+  if (s.retention.going !== null) return [];
+  if (status === 'stopped') return [...asked, ...standingNotices(s).map(ofNotice)];
   return [
     ...asked,
     ...(quarantine === null ? [] : [ofQuarantine(s, quarantine)]),
     ...(exhausted === null ? [] : [ofBudget(s, exhausted)]),
-    // Whoever resumes for another reason keeps it, too.
-    ...(quarantine !== null || exhausted !== null ? [] : standingNotices(s).map(ofNotice)),
+    // Whoever resumes for another reason keeps what a kernel holds, too.
+    ...standingNotices(s)
+      .filter(({ about }) => about !== 'kernel' || (quarantine === null && exhausted === null))
+      .map(ofNotice),
   ];
 }
 
@@ -148,6 +151,22 @@ function ofNotice(notice: Notice): Awaiting {
           {
             answer: 'resume',
             brings: 'they stay until it has rested as long again; any message does the same',
+          },
+        ],
+      };
+    }
+    case 'retention': {
+      const rested = new Date(since).toISOString();
+      return {
+        ...standing,
+        question: `This session is deleted at ${when}, with all it has. Shall it be kept?`,
+        why: "its owner's policy deletes what nobody has come back to",
+        evidence: [`it has rested since ${rested}`],
+        since: notice.at,
+        answers: [
+          {
+            answer: 'resume',
+            brings: 'it is kept until it has rested as long again; any message does the same',
           },
         ],
       };

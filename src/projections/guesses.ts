@@ -42,6 +42,7 @@ export const NO_GUESSES: Guesses = {
 };
 
 export function counted(guesses: Guesses, row: Summary, now: number): Guesses {
+  if (row.phase === 'deleted') return guesses;
   const { residency = 'resident', residence } = row;
   const { keptForNothing: kept, closedTooEarly: early } = guesses;
   const isDone = row.phase === 'stopped' || residency === 'archived';

@@ -17,6 +17,8 @@ import { standingNotice } from '../core/kernel/evolve.ts';
 import { STOP_GRACE_MS } from '../core/next.ts';
 import { type Phase, phase, rests } from '../core/phase.ts';
 import type { Residency } from '../core/residency/policy.ts';
+import { causeInWords } from '../core/retention/gone.ts';
+import { standingRetention } from '../core/retention/state.ts';
 import { needsSlot } from '../core/slot.ts';
 import {
   type ClosedTurn,
@@ -133,6 +135,8 @@ export interface Inspection {
     /** What is given up at `until`, by the owner's policy, unless something comes in before. */
     readonly notice: { readonly until: number; readonly unsaved: readonly KernelLost[] } | null;
   } | null;
+  /** Of a session that is not kept for ever: for how long, and when it is deleted unless something comes in before. */
+  readonly retention: { readonly keptMs: number; readonly deleteAt: number | null } | null;
   /** Null while it never had a file. */
   readonly workspace: FilesInspection | null;
 }
@@ -197,8 +201,14 @@ export function inspect(id: SessionId, s: State, place = s.lifetime.queued?.plac
       restored: heap.restored && { rung: heap.restored.rung, at: heap.restored.at, note: heap.restored.note },
     },
     kernel: kernelOf(s),
+    retention: retentionOf(s),
     workspace: filesOf(s),
   };
+}
+
+function retentionOf(s: State): Inspection['retention'] {
+  const { retentionMs: keptMs } = s.contract.limits;
+  return keptMs === 0 ? null : { keptMs, deleteAt: standingRetention(s)?.until ?? null };
 }
 
 const lastTurnOf = ({ number, end, text, partial }: ClosedTurn): Inspection['lastTurn'] => ({
@@ -271,6 +281,7 @@ const RAISE: Record<Scope, (id: SessionId) => string> = {
 
 function reasonOf(id: SessionId, s: State, place: number | null): string | null {
   const { quarantine, status } = s.lifetime;
+  if (s.retention.going !== null) return `It is being deleted ${causeInWords(s.retention.going)}.`;
   if (quarantine !== null) return `${quarantine} Look at it, then resume.`;
   const foreign = s.foreign[0];
   if (foreign)

@@ -17,6 +17,8 @@ export const STATUS = {
   'session.quarantined': 409,
   'session.newer_version': 409,
   'children.total': 409,
+  'session.deleted': 410,
+  'session.unsettled': 409,
   'children.unknown': 404,
   'owner.invalid': 400,
   'owner.unauthorized': 401,

@@ -22,7 +22,7 @@ const unknown = z.object({
 
 const notice = z.object({
   session: z.string(),
-  about: z.enum(['kernel']),
+  about: z.enum(['kernel', 'retention']),
   since: z.number().describe('Since when it rests.'),
   until: z.number(),
   what: z.string().describe('What is given up then.'),

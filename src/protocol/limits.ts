@@ -30,5 +30,10 @@ export const limits = z
       .describe(
         'How long after a notice a kernel with objects that cannot be kept is given up when its session rests; 0: never.',
       ),
+    retentionMs: count
+      .max(3_650 * 86_400_000)
+      .describe(
+        'How long it is kept after nobody came back to it; a notice stands for the last part of that. 0: for ever.',
+      ),
   })
   .partial();

@@ -10,6 +10,7 @@ import type { Event, ForeignEvent } from '../core/event.ts';
 import * as budget from './budget.ts';
 import * as conversation from './conversation.ts';
 import * as files from './files.ts';
+import * as retention from './retention.ts';
 import * as schema from './schema.ts';
 
 export interface Route {
@@ -108,6 +109,14 @@ export const ROUTES = {
     summary: 'End the session. Answers once its live resources are gone, or says that they are going.',
     body: schema.stopBody,
     answer: schema.stopped,
+  },
+  delete: {
+    ...post,
+    path: '/v1/sessions/:id/delete',
+    summary:
+      'Delete a session that is over, for good, with its children. A tombstone stays; refused while anything is open.',
+    body: retention.deleteBody,
+    answer: retention.deleted,
   },
   reopen: { ...turnTo, path: '/v1/sessions/:id/reopen', summary: 'Open a stopped session again.' },
   fork: {

@@ -15,6 +15,7 @@ import { sessionBudget, startBudget } from './budget.ts';
 import { child, childrenBudget } from './family.ts';
 import { kernel } from './kernel.ts';
 import { limits } from './limits.ts';
+import { retention } from './retention.ts';
 import { workspace } from './workspace.ts';
 
 const list = <Item extends z.ZodType>(item: Item) => z.array(item).readonly();
@@ -31,6 +32,8 @@ export const phase = z.enum([
   'paused',
   'stopping',
   'stopped',
+  'deleting',
+  'deleted',
   'completed',
 ]);
 
@@ -344,6 +347,7 @@ export const inspection = z.object({
   decisions: list(decision),
   heap,
   kernel: kernel.nullable().describe('The objects of Python; null while it never had any.'),
+  retention: retention.nullable().describe('Null for one that is kept for ever.'),
   workspace: workspace.nullable().describe('Null while it never had a file.'),
 });
 

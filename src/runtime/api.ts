@@ -9,6 +9,7 @@ import type { Owner, SessionId } from '../core/ids.ts';
 import type { Limits } from '../core/limits.ts';
 import type { Receipt, When } from '../core/message.ts';
 import type { Phase } from '../core/phase.ts';
+import type { Estate } from '../core/retention/event.ts';
 import type { Asked } from '../loop/ask.ts';
 import type { Forked, ForkRequest } from '../loop/fork.ts';
 import type { RecallRequest } from '../loop/recall/recall.ts';
@@ -51,6 +52,13 @@ export interface Stopped {
   readonly children: readonly { readonly id: SessionId; readonly title: string }[];
 }
 
+export interface Deleted {
+  readonly status: 'deleted' | 'deleting';
+  /** When it was, and what it had; null while it is on its way. */
+  readonly at: number | null;
+  readonly had: Estate | null;
+}
+
 export interface SendOptions {
   readonly key?: string | null;
   readonly when?: When;
@@ -81,6 +89,11 @@ export interface Sessions extends FileCalls {
   interrupt(session: string): Promise<Phase>;
   stop(session: string, options?: { waitMs?: number }): Promise<Stopped>;
   reopen(session: string): Promise<Phase>;
+  /**
+   * Deletes what is stopped or completed, with its children, for good; a tombstone stays. Refused while anything of it is
+   * not settled.
+   */
+  delete(session: string, options?: { waitMs?: number }): Promise<Deleted>;
   /** The first answer stands. With `digest`, only if the decision is about the action that has it. */
   decide(
     session: string,

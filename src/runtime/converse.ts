@@ -33,9 +33,9 @@ const TALKING: Partial<Limits> = {
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
-/** No key of a caller has a blank. */
-function startKeyOf(name: string): string {
-  if (NAME.test(name)) return `conversation ${name}`;
+/** No key of a caller has a blank. `n`: how many of this name were deleted before. */
+function startKeyOf(name: string, n: number): string {
+  if (NAME.test(name)) return n === 0 ? `conversation ${name}` : `conversation ${name} ${n}`;
   throw new OutlastError(
     'request.invalid',
     'The name of a conversation is 1 to 64 of a-z, 0-9, dot, dash and underscore.',
@@ -45,9 +45,23 @@ function startKeyOf(name: string): string {
 
 export const findConversation = async (
   owner: Owner,
-  { store }: Pick<Ports, 'store'>,
+  ports: Pick<Ports, 'store'>,
   name = 'main',
-): Promise<SessionId | null> => store.findStart(owner, startKeyOf(name));
+): Promise<SessionId | null> => (await standing(owner, ports, name)).session;
+
+/** The one that is there, past those that were deleted; and the key of its start. */
+async function standing(
+  owner: Owner,
+  { store }: Pick<Ports, 'store'>,
+  name: string,
+): Promise<{ readonly session: SessionId | null; readonly startKey: string }> {
+  for (let n = 0; ; n++) {
+    const startKey = startKeyOf(name, n);
+    const session = await store.findStart(owner, startKey);
+    const row = session && (await store.row(session));
+    if (row?.phase !== 'deleted' && row?.phase !== 'deleting') return { session, startKey };
+  }
+}
 
 /** The one that stands, or a new one that has this message; null when somebody else was first. */
 export async function begin(
@@ -71,7 +85,8 @@ export async function begin(
   const now = ports.clock.now();
   const { state, events } = stamp(initialState, bodies, now);
   const { status } = await ports.store.commit({
-    ...{ session, head: 0, epoch: null, blobs: [], startKey: startKeyOf(name) },
+    ...{ session, head: 0, epoch: null, blobs: [] },
+    startKey: (await standing(owner, ports, name)).startKey,
     events: events.map(encode),
     summary: summarize(state, now),
   });

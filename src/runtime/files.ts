@@ -9,7 +9,6 @@ import * as decide from '../core/decide.ts';
 import { OutlastError } from '../core/error.ts';
 import type { EventBody } from '../core/event.ts';
 import { fold } from '../core/evolve.ts';
-import { lineageOf } from '../core/fork/state.ts';
 import type { SessionId } from '../core/ids.ts';
 import type { Phase } from '../core/phase.ts';
 import type { State } from '../core/state.ts';
@@ -20,6 +19,7 @@ import type { Ports } from '../loop/ports.ts';
 import { readEvents } from '../loop/read.ts';
 import { differences } from '../loop/workspace/differences.ts';
 import { contentOf } from '../loop/workspace/hand.ts';
+import { placeOf } from '../loop/workspace/tree-blobs.ts';
 import type { Workspaces } from '../loop/workspace/workspaces.ts';
 import type { Blob } from '../store/port.ts';
 
@@ -123,7 +123,7 @@ export function fileCalls({ ports, workspaces, own, stateOf, input, by, mayNameF
 
   async function treeOf(session: SessionId, s: State): Promise<Tree> {
     const { tree } = s.workspace;
-    return tree === null ? EMPTY_TREE : workspaces.tree(lineageOf(s, session), tree);
+    return tree === null ? EMPTY_TREE : workspaces.tree(placeOf(s, session), tree);
   }
 
   function checkPlace(): void {
@@ -160,7 +160,7 @@ export function fileCalls({ ports, workspaces, own, stateOf, input, by, mayNameF
         const what = entry === undefined ? `There is no file "${path}"` : `"${path}" is a ${entry.kind}`;
         throw new OutlastError('files.none', `${what} at event ${s.head}.`, { next: 'list the files' });
       }
-      const open = workspaces.opener(lineageOf(s, session));
+      const open = workspaces.opener(placeOf(s, session));
       const index = Math.floor(from / PIECE);
       const chunk = entry.chunks[index];
       const data = chunk ? (await open(chunk.blob)).subarray(from - index * PIECE) : new Uint8Array();
@@ -174,7 +174,7 @@ export function fileCalls({ ports, workspaces, own, stateOf, input, by, mayNameF
         from === undefined
           ? { ...after, workspace: { ...after.workspace, tree: after.workspace.atTurn } }
           : await stateAt(session, from);
-      const open = workspaces.opener(lineageOf(after, session));
+      const open = workspaces.opener(placeOf(after, session));
       const read = (entry: Parameters<typeof contentOf>[0]) => contentOf(entry, open);
       const found = await differences({
         before: await treeOf(session, before),
@@ -189,8 +189,8 @@ export function fileCalls({ ports, workspaces, own, stateOf, input, by, mayNameF
     async importFiles(id, from) {
       const session = await own(id);
       checkPlace();
-      const lineage = lineageOf(await stateOf(session), session);
-      const { tree, blobs, left } = await workspaces.take(session, lineage, from);
+      const place = placeOf(await stateOf(session), session);
+      const { tree, blobs, left } = await workspaces.take(place, from);
       const phase = await input(id, (s) => decide.setFiles(s, { why: 'imported', tree, from, by }), blobs);
       return { session, phase, files: tree.files, bytes: tree.bytes, left };
     },
@@ -203,7 +203,7 @@ export function fileCalls({ ports, workspaces, own, stateOf, input, by, mayNameF
       const { at: place, lost } = await ports.workspaces.give(
         to,
         tree,
-        workspaces.opener(lineageOf(s, session)),
+        workspaces.opener(placeOf(s, session)),
       );
       return { session, at: place, files: s.workspace.tree?.files ?? 0, lost };
     },

@@ -56,6 +56,8 @@ export async function* follow(
       for (const row of rows) {
         yield decode(row);
         after = row.seq;
+        // Nothing comes after a tombstone.
+        if (row.kind === 'session.deleted') return;
       }
       if (rows.length === PAGE) continue;
       if (rang || whispered !== '' || options.signal?.aborted) continue;

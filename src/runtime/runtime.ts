@@ -24,6 +24,7 @@ import { DEFAULT_LIMITS, type Limits } from '../core/limits.ts';
 import type { Receipt } from '../core/message.ts';
 import { type Phase, phase, rests } from '../core/phase.ts';
 import { TUNABLES } from '../core/residency/policy.ts';
+import { goneError } from '../core/retention/gone.ts';
 import type { State } from '../core/state.ts';
 import { decode, encode } from '../core/upcast.ts';
 import type { Drive, Driver } from '../driver/port.ts';
@@ -171,7 +172,7 @@ function sessions(
 
   async function firstFiles(session: SessionId, from: string) {
     ofFiles.checkPlace();
-    const { tree, blobs } = await workspaces.take(session, session, from);
+    const { tree, blobs } = await workspaces.take({ session, lineage: session }, from);
     const events = [{ kind: 'workspace.set', why: 'imported', tree, from, by } as const];
     return { events, blobs };
   }
@@ -200,8 +201,27 @@ function sessions(
     throw new OutlastError('server.closing', 'Waiting was given up.', { cause: signal?.reason });
   }
 
+  /** How it stands once it rests, or when so much time is over. */
+  async function restedFor(id: string, waitMs: number): Promise<State> {
+    const over = new AbortController();
+    const late = ports.clock.sleep(waitMs, over.signal).then(() => over.abort());
+    await rest(id, { signal: over.signal }).catch((error: unknown) => {
+      if (!over.signal.aborted) throw error;
+    });
+    over.abort();
+    await late;
+    return stateOf(await own(id));
+  }
+
+  /** Throws `session.deleted` where a tombstone is all that is left. */
+  async function there(session: SessionId): Promise<State> {
+    const s = await stateOf(session);
+    if (s.retention.deleted !== null) throw goneError(s);
+    return s;
+  }
+
   const ofFiles = fileCalls({
-    ...{ ports, workspaces, own, stateOf, by, mayNameFolders: owner === home },
+    ...{ ports, workspaces, own, stateOf: there, by, mayNameFolders: owner === home },
     input: async (id, command, blobs) => phase((await input(id, command, blobs)).state),
   });
 
@@ -244,6 +264,8 @@ function sessions(
       });
       const stands = result.status === 'exists' ? result.session : session;
       const [first] = result.status === 'exists' ? (await ports.store.read(stands, 1, 1)).map(decode) : [];
+      // Found, and not started again.
+      if (first?.kind === 'session.deleted') throw goneError(await stateOf(stands));
       const again = { text: request.message, images, when: 'next' } as const;
       if (first?.kind === 'message.accepted' && digestOf(first) !== digestOf(again)) {
         throw new OutlastError('key.conflict', 'The key was used before to start another session.', {
@@ -296,12 +318,12 @@ function sessions(
 
     async ask(id, question, { signal } = {}) {
       const session = await own(id);
-      return ask(session, await stateOf(session), question, ports, signal);
+      return ask(session, await there(session), question, ports, signal);
     },
 
     async inspect(id, { at } = {}) {
       const session = await own(id);
-      const now = await stateOf(session);
+      const now = await there(session);
       if (at === undefined || at === now.head) {
         const waiting = now.lifetime.queued ? (await ports.store.queue(owner)).waiting.indexOf(session) : -1;
         return inspect(session, now, ...(waiting === -1 ? [] : [waiting + 1]));
@@ -312,7 +334,7 @@ function sessions(
 
     async fork(id, request = {}) {
       const session = await own(id);
-      const state = await stateOf(session);
+      const state = await there(session);
       const anew = sessionId(ports.entropy.token(20));
       const made = await fork(anew, { session, state }, request, owner, ports);
       if (made.state) known.set(anew, made.state);
@@ -345,17 +367,19 @@ function sessions(
 
     async stop(id, { waitMs = STOP_WAIT_MS } = {}) {
       await input(id, (s) => decide.stop(s, by));
-      const over = new AbortController();
-      const late = ports.clock.sleep(waitMs, over.signal).then(() => over.abort());
-      await rest(id, { signal: over.signal }).catch((error: unknown) => {
-        if (!over.signal.aborted) throw error;
-      });
-      over.abort();
-      await late;
-      const s = await stateOf(await own(id));
+      const s = await restedFor(id, waitMs);
       const unknown = s.effects.open.filter((effect) => effect.dispatch).map((effect) => effect.id);
       const children = s.family.children.map(({ id: child, title }) => ({ id: child, title }));
       return { status: s.lifetime.status === 'stopped' ? 'stopped' : 'stopping', unknown, children };
+    },
+
+    async delete(id, { waitMs = STOP_WAIT_MS } = {}) {
+      await input(id, (s) => decide.remove(s, by));
+      const { retention, at } = await restedFor(id, waitMs);
+      const { deleted } = retention;
+      return deleted === null
+        ? { status: 'deleting', at: null, had: null }
+        : { status: 'deleted', at, had: deleted.had };
     },
 
     async inbox({ after, limit = 50 } = {}) {
@@ -380,12 +404,12 @@ function sessions(
 
     async recall(id, request = {}) {
       const session = await own(id);
-      const past = { session, state: await stateOf(session), store: ports.store };
+      const past = { session, state: await there(session), store: ports.store };
       return recall(past, request, request.id === undefined ? RECALLED : WHOLE);
     },
 
     async report(id) {
-      return report(await stateOf(await own(id)));
+      return report(await there(await own(id)));
     },
 
     async verify(id) {

@@ -73,6 +73,8 @@ export const handlers: Handlers = {
 
   stop: async ({ sessions, id, body }) => ({ session: id, ...(await sessions.stop(id, given(body))) }),
 
+  delete: async ({ sessions, id, body }) => ({ session: id, ...(await sessions.delete(id, given(body))) }),
+
   fork: ({ sessions, id, key, body }) => sessions.fork(id, { key, ...given(body) }),
 
   inbox: ({ sessions, query: { after, limit } }) => sessions.inbox({ limit, ...given({ after }) }),

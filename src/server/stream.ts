@@ -41,6 +41,8 @@ export function inboxStream(sessions: Sessions, options: FrameOptions): Stream {
 export async function checkCursor(sessions: Sessions, id: string, after: number): Promise<void> {
   const [event] = await sessions.events(id, Math.max(0, after - 1), 1);
   if (after === 0 || (after > 0 && event?.seq === after)) return;
+  // What was read of it is gone; its tombstone is what comes next.
+  if (after > 0 && event?.kind === 'session.deleted' && after < event.seq) return;
   throw staleCursor(after, (await sessions.inspect(id)).head);
 }
 

@@ -6,6 +6,7 @@
  * K3  Kinds and bodies are text that every store gives back byte for byte: well-formed, without NUL (S5).
  * K4  A blob's reference is the hash of its bytes, on the way in and on the way out.
  * K5  A batch of the index covers at least one event, and nothing in it is empty.
+ * K6  What erases is one event behind others, and brings no blobs (S10).
  */
 
 import { OutlastError } from '../core/error.ts';
@@ -19,12 +20,14 @@ export function blobRef(bytes: Uint8Array): BlobRef {
   return sha256(bytes) as BlobRef;
 }
 
-/** Throws when the commit breaks K1 to K4. */
+/** Throws when the commit breaks K1 to K4, or K6. */
 export function checkCommit(commit: Commit): void {
   parseSessionId(commit.session);
   assert(commit.events.length > 0, 'a commit appends at least one event');
   for (const [index, event] of commit.events.entries()) checkEvent(event, commit.head + 1 + index);
   checkBlobs(commit.session, commit.blobs);
+  const isAlone = commit.head > 0 && commit.events.length === 1 && commit.blobs.length === 0;
+  assert(!commit.erases || isAlone, 'what erases a session is one event of it, and nothing beside it');
 }
 
 /** Throws when a blob is not what it is called (K4), or its session is no id (K1). */

@@ -85,7 +85,8 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
 
     async read(session, after, limit) {
       const events = sessions.get(session)?.events ?? [];
-      return events.slice(after, after + limit);
+      const from = Math.max(0, after - firstOf(events) + 1);
+      return events.slice(from, from + limit);
     },
 
     async row(session) {
@@ -122,7 +123,7 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
 
     async put(session, ahead) {
       checkBlobs(session, ahead);
-      keepBlobs(session, ahead);
+      if (!isErased(session)) keepBlobs(session, ahead);
     },
 
     async blob(session, ref) {
@@ -136,6 +137,7 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
       const kept = sessions.get(session);
       if (!kept) throw sessionUnknown();
       checkBatch(batch);
+      if (isErased(session)) return false;
       const before = kept.batches.filter(({ upTo }) => upTo <= batch.after);
       if ((before.at(-1)?.upTo ?? 0) !== batch.after) return false;
       kept.batches = [...before, structuredClone(batch)];
@@ -251,6 +253,11 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
     },
   };
 
+  /** S10. */
+  function isErased(session: SessionId): boolean {
+    return firstOf(sessions.get(session)?.events ?? []) > 1;
+  }
+
   function isLive({ lease }: Kept): boolean {
     return lease !== null && lease.untilMs > clock.now();
   }
@@ -306,7 +313,7 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
     const kept = sessions.get(commit.session);
     const standing = standingStart(commit);
     const epoch = kept?.epoch ?? 0;
-    const head = kept?.events.length ?? 0;
+    const head = kept ? headOf(kept) : 0;
     if (standing !== null) return { status: 'exists', session: standing };
     if (commit.epoch !== null && commit.epoch !== epoch) return { status: 'fenced', epoch };
     if (commit.head !== head) return { status: 'conflict', head };
@@ -321,12 +328,19 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
   function write(commit: Commit): CommitResult {
     const kept = sessions.get(commit.session) ?? create(commit);
     assert(kept.summary.owner === commit.summary.owner, 'a session keeps its owner');
+    if (commit.erases) erase(kept);
     for (const event of commit.events) kept.events.push(Object.freeze({ ...event }));
     keepBlobs(commit.session, commit.blobs);
     if (commit.sheds) kept.batches = [];
     for (const ref of commit.sheds ?? []) blobs.get(commit.session)?.delete(ref);
     kept.summary = { ...commit.summary };
     return { status: 'committed' };
+  }
+
+  function erase(kept: Kept): void {
+    kept.events.length = 0;
+    kept.batches = [];
+    blobs.delete(kept.id);
   }
 
   function keepBlobs(session: SessionId, kept: readonly Blob[]): void {
@@ -353,8 +367,11 @@ export function memoryStore(clock: Pick<Clock, 'now'>): MemoryStore {
 }
 
 function toRow(kept: Kept): Row {
-  return { ...kept.summary, id: kept.id, head: kept.events.length, epoch: kept.epoch };
+  return { ...kept.summary, id: kept.id, head: headOf(kept), epoch: kept.epoch };
 }
+
+const firstOf = (events: readonly StoredEvent[]): number => events[0]?.seq ?? 1;
+const headOf = ({ events }: Kept): number => events.at(-1)?.seq ?? 0;
 
 function matches(summary: Summary, { owner, phase, awaiting }: ListQuery): boolean {
   if (awaiting && awaitingIn(summary) === 0) return false;

@@ -3,7 +3,7 @@
  *
  * S1  `commit` is atomic: all its events and blobs, what it sheds, and the index row, or nothing; it resolves once they are durable.
  * S2  `commit` succeeds only on the head it names, and under the epoch it names when it names one.
- * S3  Sequence numbers of a session are 1, 2, 3 … without gap or repeat.
+ * S3  Sequence numbers of a session are 1, 2, 3 … without gap or repeat; of one that was erased what stands goes on from there.
  * S4  Epochs only grow. `acquire` gives a new one; a commit under an older one changes nothing.
  * S5  What `read` returns is exactly what was committed, byte for byte, or an error that says what is readable.
  * S6  A transaction touches one session's rows only, and at most the budget of its owner.
@@ -13,6 +13,8 @@
  *     search gives what was put in, or less, never anything else, and what is damaged is forgotten.
  * S9  A slot of an owner is a lease that counts: it ends with the lease, so neither a dead holder nor an older epoch has one.
  *     The queue is the index rows that say since when they wait, the longest first; nobody is let in before them.
+ * S10 A commit that erases leaves its one event, and of all that stood before nothing: no event, blob or word. That is no
+ *     damage. Blobs and words that come for it afterwards are not kept; row, epoch, start key and ledger go on.
  */
 
 import type { Amounts, Budget, Budgets, Exhaustion, Spent } from '../core/budget/budget.ts';
@@ -55,6 +57,8 @@ export interface Commit {
   readonly summary: Summary;
   /** Of a session that is archived: blobs that its state needs no more. They go, and the index of its words goes with them. */
   readonly sheds?: readonly BlobRef[];
+  /** S10. Its one event is the tombstone. */
+  readonly erases?: true;
   /** Only when creating: a key under which a repeated start by the same owner finds this session. */
   readonly startKey?: string | null;
 }

@@ -9,6 +9,7 @@ import type { Store } from './port.ts';
 import { local, sampleBlob, sampleCommit, sampleSummary } from './sample.ts';
 import { budgetSuite } from './suite/budgets.ts';
 import { commitSuite } from './suite/commits.ts';
+import { erasingSuite } from './suite/erasing.ts';
 import { leaseSuite } from './suite/leases.ts';
 import { readSuite } from './suite/reads.ts';
 import { slotSuite } from './suite/slots.ts';
@@ -66,6 +67,7 @@ export function storeSuite(subject: StoreSubject): void {
     slotSuite(trial);
     budgetSuite(trial);
     wordSuite(trial);
+    erasingSuite(trial);
 
     it('S1 everything committed is there after a restart', async ({ skip }) => {
       const blob = sampleBlob(bytes(1000));

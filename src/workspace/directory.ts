@@ -113,6 +113,11 @@ export function directoryWorkspaces(dir: string, { isPassing = false } = {}): Wo
     },
     recall: (session, name) => homeOf(session).read(nameOf(name)),
 
+    async erase(session, epoch) {
+      await homeOf(session).erase(epoch);
+      homes.delete(session);
+    },
+
     async take(source, keep) {
       if (isRemote(source)) {
         return aside(dir, async (at) =>
@@ -174,6 +179,20 @@ class Home {
   /** V6. */
   async check(epoch: number): Promise<void> {
     if (epoch < (await this.epoch())) throw fenced();
+  }
+
+  /** V7: the fence first, then whatever else is there. */
+  async erase(epoch: number): Promise<void> {
+    const names = await readdir(this.path).catch((error: unknown) => {
+      if (isMissing(error)) return null;
+      throw failed(this.path, error);
+    });
+    if (names === null) return;
+    await this.check(epoch);
+    await this.write('fence', epoch);
+    for (const name of names) {
+      if (name !== 'fence.json') await rm(join(this.path, name), { recursive: true, force: true });
+    }
   }
 
   async read(name: string): Promise<Json> {

@@ -160,6 +160,11 @@ export function memoryWorkspaces(): MemoryWorkspaces {
       return text === undefined ? null : (JSON.parse(text) as Json);
     },
 
+    async erase(session, epoch) {
+      fenced(session, epoch);
+      homes.set(session, { files: null, beside: new Map(), epoch });
+    },
+
     async take(source, keep) {
       const at = elsewhere.get(source);
       if (!at) throw none(source);

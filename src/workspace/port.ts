@@ -11,6 +11,8 @@
  * V4  `write` is there whole or not at all; the mode of a file that was there stays.
  * V5  What is remembered stands beside the files and never among them. It may be lost; then it was never said.
  * V6  What is to be changed under an older epoch than the newest that has entered is not: `lease.lost`.
+ * V7  `erase` leaves nothing of a session, no file and nothing that was remembered. A fence may stay, so that V6 holds
+ *     for whoever comes late. Erased again, nothing happens.
  */
 
 import type { BlobRef, SessionId } from '../core/ids.ts';
@@ -65,6 +67,8 @@ export interface Workspaces {
   /** V5. */
   remember(session: SessionId, epoch: number, name: string, value: Json): Promise<void>;
   recall(session: SessionId, name: string): Promise<Json>;
+  /** V7. Under the epoch that has entered last, or a newer one. */
+  erase(session: SessionId, epoch: number): Promise<void>;
   /** Of any folder of this machine, or a git remote: what `snapshot` says of it. */
   take(source: string, keep: Keep): Promise<Snapshot>;
   /** Makes any folder of this machine as the tree says, or adds it to a git remote; says where it is now. */

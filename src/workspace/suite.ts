@@ -368,6 +368,23 @@ export function workspaceSuite({ name, open }: WorkspaceSubject): void {
       expect(await snapshot(tree)).not.toEqual(tree);
     });
 
+    it('V7 erased, nothing of it is left, and of another everything; who comes late brings nothing back', async () => {
+      await everything();
+      await at.workspaces.remember(one, 1, 'notes', { a: 1 });
+      await at.workspaces.enter(other, 1);
+      await at.workspaces.write(other, 1, 'kept', new TextEncoder().encode('kept'));
+      await at.workspaces.enter(one, 3);
+      expect(await code(at.workspaces.erase(one, 2))).toBe('lease.lost');
+      expect(await at.workspaces.recall(one, 'notes')).toEqual({ a: 1 });
+      for (const _ of ['once', 'again']) {
+        await at.workspaces.erase(one, 3);
+        expect(await at.workspaces.snapshot(one, EMPTY_TREE, blobs.keep)).toBeNull();
+        expect(await at.workspaces.recall(one, 'notes')).toBeNull();
+      }
+      expect(await at.again().snapshot(one, EMPTY_TREE, blobs.keep)).toBeNull();
+      expect(await at.workspaces.find(other, 'kept')).toMatchObject({ kind: 'file' });
+    });
+
     it('takes a folder of the machine, and gives one', async () => {
       await everything();
       const tree = await snapshot();

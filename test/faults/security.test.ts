@@ -28,6 +28,7 @@ type NoId =
 
 /** Every operation that takes a session's id; a new one has to be added here before this compiles. */
 const OPERATIONS: Record<Exclude<keyof Sessions, NoId>, (of: Sessions, id: string) => unknown> = {
+  delete: (of, id) => of.delete(id),
   send: (of, id) => of.send(id, 'hello'),
   inspect: (of, id) => of.inspect(id),
   events: (of, id) => of.events(id, 0, 10),

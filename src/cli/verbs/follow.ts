@@ -33,6 +33,7 @@ export const run: Verb = async ({ args: [which = ''], options, terminal }) => {
     if (terminal.json) terminal.data(value);
     else for (const line of tell(value)) terminal.say(line);
     after = value.seq;
+    if (value.kind === 'session.deleted') end = after;
     if (after >= head && LAST_ONES.includes(value.kind)) end = await endOf(outlast, session, leave);
   }
   await events.return();

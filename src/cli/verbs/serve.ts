@@ -71,6 +71,7 @@ interface Settings {
   readonly policy: string | undefined;
   /** How long after a notice kernels are given up; 0: never. */
   readonly kernelNoticeMs: number;
+  readonly retentionMs: number;
   readonly slots: number | undefined;
   readonly processes: ReturnType<typeof confinementOf>;
   readonly hands: HandsAddress | undefined;
@@ -125,7 +126,7 @@ async function open(settings: Settings, terminal: Terminal, store?: Store) {
 }
 
 async function openRuntime(
-  { dataDir, policy, processes, hands, kernelNoticeMs, slots, delegation }: Settings,
+  { dataDir, policy, processes, hands, kernelNoticeMs, retentionMs, slots, delegation }: Settings,
   report: (line: string, cause?: unknown) => void,
   store: Store | undefined,
 ): Promise<{ samples: Samples; outlast: Runtime }> {
@@ -133,7 +134,14 @@ async function openRuntime(
   const grants = sampleGrants({ billingUrl: samples.billing.url, mailingUrl: samples.mailing.url });
   try {
     const options = {
-      ...{ dataDir, grants, briefing: SAMPLE_BRIEFING, report, delegation, limits: { kernelNoticeMs } },
+      ...{
+        dataDir,
+        grants,
+        briefing: SAMPLE_BRIEFING,
+        report,
+        delegation,
+        limits: { kernelNoticeMs, retentionMs },
+      },
       ...given({ policy, processes, hands, slots }),
     };
     return { samples, outlast: await createOutlast(store ? { ...options, store } : options) };
@@ -167,6 +175,7 @@ function settingsOf(options: Options): Settings {
     isStandby: options.standby === true,
     policy: text(options.policy),
     kernelNoticeMs: kernelNoticeOf(options),
+    retentionMs: retentionOf(options),
     slots: slotsOf(options),
     delegation: options.delegation !== false,
     ...placeOf(options),
@@ -176,6 +185,13 @@ function settingsOf(options: Options): Settings {
 function slotsOf(options: Options): number | undefined {
   const given = text(options.slots);
   return given === undefined ? undefined : whole('--slots', given, 1, 'use --slots 20');
+}
+
+const DAY_MS = 24 * HOUR_MS;
+
+function retentionOf(options: Options): number {
+  const given = text(options.retention);
+  return given === undefined ? 0 : whole('--retention', given, 1, 'use --retention 30') * DAY_MS;
 }
 
 /** `never`, or `after-notice` with or without hours. */

@@ -4,12 +4,14 @@ import { type OutlastError, refusal } from '../error.ts';
 import type { EventBody } from '../event.ts';
 import type { SessionId } from '../ids.ts';
 import { refuseForeign, refuseStopped } from '../lifetime.ts';
+import { isGone } from '../retention/gone.ts';
 import type { State } from '../state.ts';
 import { newsOf } from './evolve.ts';
 import { descendants, type Told } from './state.ts';
 
 /** What a child tells; what is known already changes nothing. In every state: what has come to be is taken in. */
 export function hear(s: State, told: Told): readonly EventBody[] {
+  if (isGone(s)) return [];
   refuseForeign(s);
   const news = newsOf(s, told);
   return news === null ? [] : [{ kind: 'child.reported', ...news }];

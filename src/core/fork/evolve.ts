@@ -21,8 +21,8 @@ import type { CellId } from '../ids.ts';
 import { leftKernel } from '../kernel/evolve.ts';
 import { NEW_LIFETIME } from '../lifetime.ts';
 import { NEW_RESIDENCE } from '../residency/state.ts';
-import type { Effect, State } from '../state.ts';
-import { openDecisions, pendingTimers } from '../state.ts';
+import { KEPT } from '../retention/state.ts';
+import { type Effect, openDecisions, pendingTimers, type State } from '../state.ts';
 import { closeTurn, note } from '../turn.ts';
 
 export function forked(s: State, e: EventOf<'session.forked'>): State {
@@ -41,6 +41,7 @@ export function forked(s: State, e: EventOf<'session.forked'>): State {
     budget: { limits: e.budget ?? ended.budget.limits, spent: NOTHING_SPENT, exhausted: null },
     family: { ...NO_FAMILY, parent: e.parent ?? null },
     conversation: NO_CONVERSATION,
+    retention: KEPT,
     // What the original did is told there; what was left with it is told here, once.
     toldSeq: e.seq - 1,
     heap: { ...ended.heap, opened: null, parked: true, cell: null, suspended: [] },

@@ -31,7 +31,7 @@ import { summarize } from '../../projections/summary.ts';
 import type { Commit } from '../../store/port.ts';
 import type { Kin, Listed, Ordered, SpawnRequest } from '../../tools/port.ts';
 import { ask } from '../ask.ts';
-import { forking } from '../fork.ts';
+import { copyFiles, forking } from '../fork.ts';
 import { type Appended, appendInput, stamp } from '../input.ts';
 import { Log } from '../log.ts';
 import type { Ports } from '../ports.ts';
@@ -202,13 +202,15 @@ async function asFork(
   key: string,
   { session, ports }: KinContext,
 ): Promise<Commit> {
-  const { commit } = await forking(
+  const origin = { session, state: s };
+  const { commit, state } = await forking(
     child,
-    { session, state: s },
+    origin,
     { at: s.head, title, message: task },
     { by: session, parent, budget: { turn: {}, session: share }, messageKey: key },
     ports,
   );
+  await copyFiles(child, state, origin, ports);
   return commit;
 }
 
@@ -295,10 +297,12 @@ async function tell(
   return appended;
 }
 
+const OVER: ReadonlySet<string> = new Set(['stopped', 'stopping', 'deleting', 'deleted']);
+
 /** What is over needs no word more. */
 function unlessOver(c: State, command: () => readonly EventBody[]): readonly EventBody[] {
   const standing = phase(c);
-  return standing === 'stopped' || standing === 'stopping' ? [] : command();
+  return OVER.has(standing) ? [] : command();
 }
 
 async function stateOf(session: SessionId, ports: Ports): Promise<State> {

@@ -1,7 +1,6 @@
 /** The files of one session in the hand of one call: the port bound to it, and the commits that it may look into. */
 
 import { fold } from '../../core/evolve.ts';
-import { lineageOf } from '../../core/fork/state.ts';
 import type { SessionId } from '../../core/ids.ts';
 import type { State } from '../../core/state.ts';
 import {
@@ -15,6 +14,7 @@ import type { Which, Workspace } from '../../workspace/port.ts';
 import type { Ports } from '../ports.ts';
 import { isBlobLoss, readEvents } from '../read.ts';
 import { differences } from './differences.ts';
+import { placeOf } from './tree-blobs.ts';
 import type { Workspaces } from './workspaces.ts';
 
 export function hand(
@@ -24,9 +24,9 @@ export function hand(
   { workspaces: port, store }: Pick<Ports, 'workspaces' | 'store'>,
   workspaces: Workspaces,
 ): Workspace {
-  const lineage = lineageOf(s, session);
+  const place = placeOf(s, session);
   const at = async (ref: TreeRef | null): Promise<Tree> =>
-    ref === null ? EMPTY_TREE : workspaces.tree(lineage, ref);
+    ref === null ? EMPTY_TREE : workspaces.tree(place, ref);
 
   async function tree(which: Which): Promise<Tree> {
     if (which === 'last') return at(s.workspace.tree);
@@ -45,7 +45,7 @@ export function hand(
     tree,
     async diff(since, only) {
       const seen = await port.snapshot(session, await tree('last'), async () => NOWHERE);
-      const open = workspaces.opener(lineage);
+      const open = workspaces.opener(place);
       return differences({
         before: await tree(since),
         after: seen?.tree ?? EMPTY_TREE,

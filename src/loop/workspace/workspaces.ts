@@ -1,15 +1,12 @@
 /**
  * Folders of sessions: opened down a ladder (attached, restored, drifted, lost), looked at, and kept as trees in blobs.
  *
- * R1  What is kept is sealed for the lineage of its session and stands in the store under it: a fork reads the blobs of
- *     its original, and shares nothing else with it.
+ * R1  What is kept stands in the store under its session, sealed for its lineage; a fork has its own (tree-blobs.ts).
  * R2  A blob is in the store no later than the commit that names it. Those of a big tree go ahead, `AHEAD_BYTES` at a
  *     time; without the commit nobody knows of them.
  * R3  Nothing here is needed after a crash: what the folder holds is looked at, and what the log says is read.
  */
 
-import { OutlastError } from '../../core/error.ts';
-import { lineageOf } from '../../core/fork/state.ts';
 import type { BlobRef, SessionId } from '../../core/ids.ts';
 import type { State } from '../../core/state.ts';
 import type { FileNote, FilesChanged, FilesRung } from '../../core/workspace/event.ts';
@@ -24,11 +21,12 @@ import {
   type TreeRef,
 } from '../../core/workspace/tree.ts';
 import { sha256 } from '../../lib/digest.ts';
-import { packed, unpacked } from '../../lib/pack.ts';
+import { packed } from '../../lib/pack.ts';
 import type { Blob } from '../../store/port.ts';
 import type { Snapshot } from '../../workspace/port.ts';
 import type { Ports } from '../ports.ts';
 import { isBlobLoss } from '../read.ts';
+import { AHEAD_BYTES, aboutFiles, adopt, opener, type Place, placeOf } from './tree-blobs.ts';
 import { type Pages, read, write } from './tree-pages.ts';
 
 /** A tree that is ready for the commit that names it. */
@@ -54,7 +52,6 @@ export interface CheckedOut {
 
 export type FilePorts = Pick<Ports, 'workspaces' | 'store' | 'sealer'>;
 
-const AHEAD_BYTES = 8 * 1024 * 1024;
 const SHOWN_PATHS = 40;
 const KNOWN_TREES = 16;
 
@@ -80,14 +77,16 @@ export class Workspaces {
     const opened = await this.open(session, s, epoch);
     const { wanted } = s.workspace;
     if (wanted === null) return { ...opened, set: null };
-    const lineage = lineageOf(s, session);
+    const place = placeOf(s, session);
     const standing = opened.found?.tree ?? s.workspace.tree;
-    const before = (standing ? await this.load(lineage, standing).catch(lostTree) : null) ?? NONE;
-    const asked = await this.tree(lineage, wanted.tree);
+    const before = (standing ? await this.load(place, standing).catch(lostTree) : null) ?? NONE;
+    // An older state of a fork may be made of what is its original's alone.
+    if (place.lineage !== session) await adopt(session, wanted.tree, place, this.ports);
+    const asked = await this.tree(place, wanted.tree);
     // What is imported comes on top of what is there; what is restored takes its place.
     const after = wanted.why === 'imported' ? overlay(before.tree, asked) : asked;
-    await this.ports.workspaces.restore(session, epoch, after, this.opener(lineage));
-    const keeping = new Keeping(session, lineage, this.ports);
+    await this.ports.workspaces.restore(session, epoch, after, this.opener(place));
+    const keeping = new Keeping(place, this.ports);
     const kept = await this.kept({ tree: after, left: s.workspace.left }, before, keeping, s.workspace.seq);
     return { ...opened, set: { seq: wanted.seq, kept } };
   }
@@ -98,46 +97,35 @@ export class Workspaces {
     s: State,
     standing: TreeRef | null = s.workspace.tree,
   ): Promise<KeptTree | null> {
-    const lineage = lineageOf(s, session);
-    const known = standing ? await this.load(lineage, standing).catch(lostTree) : NONE;
-    const keeping = new Keeping(session, lineage, this.ports);
+    const place = placeOf(s, session);
+    const known = standing ? await this.load(place, standing).catch(lostTree) : NONE;
+    const keeping = new Keeping(place, this.ports);
     const seen = await this.ports.workspaces.snapshot(session, known?.tree ?? EMPTY_TREE, keeping.keep);
     if (seen === null || isAs(seen, standing)) return null;
     return this.kept(seen, known ?? NONE, keeping, s.workspace.seq);
   }
 
   /** The tree behind a reference. Throws when a page of it is lost. */
-  async tree(lineage: SessionId, ref: TreeRef): Promise<Tree> {
-    return (await this.load(lineage, ref)).tree;
+  async tree(place: Place, ref: TreeRef): Promise<Tree> {
+    return (await this.load(place, ref)).tree;
   }
 
   /** The bytes of a piece, out of the store. */
-  opener(lineage: SessionId): (blob: BlobRef) => Promise<Uint8Array> {
-    const { store, sealer } = this.ports;
-    return async (blob) => {
-      const sealed = await store.blob(lineage, blob);
-      try {
-        return unpacked(sealer.open(sealed, about(lineage)));
-      } catch (cause) {
-        throw new OutlastError('blob.forged', `a file of the workspace does not open: ${blob}`, {
-          next: 'start with the OUTLAST_KEY or keys/seal.key that was in use when it was sealed',
-          cause,
-        });
-      }
-    };
+  opener(place: Place): (blob: BlobRef) => Promise<Uint8Array> {
+    return opener(place, this.ports);
   }
 
   /** A folder of this machine, or a git remote, as a tree for the commit that names it. */
-  async take(session: SessionId, lineage: SessionId, source: string): Promise<KeptTree> {
-    const keeping = new Keeping(session, lineage, this.ports);
+  async take(place: Place, source: string): Promise<KeptTree> {
+    const keeping = new Keeping(place, this.ports);
     return this.kept(await this.ports.workspaces.take(source, keeping.keep), NONE, keeping, 0);
   }
 
   private async open(session: SessionId, s: State, epoch: number): Promise<Omit<CheckedOut, 'set'>> {
-    const lineage = lineageOf(s, session);
+    const place = placeOf(s, session);
     const standing = s.workspace.tree;
-    const known = standing ? await this.load(lineage, standing).catch(lostTree) : NONE;
-    const keeping = new Keeping(session, lineage, this.ports);
+    const known = standing ? await this.load(place, standing).catch(lostTree) : NONE;
+    const keeping = new Keeping(place, this.ports);
     const { workspaces } = this.ports;
     const seen = await workspaces.snapshot(session, known?.tree ?? EMPTY_TREE, keeping.keep);
     if (seen !== null && isAs(seen, standing)) {
@@ -151,7 +139,7 @@ export class Workspaces {
     }
     if (standing === null) return { rung: 'attached', note: '', lost: [], found: null };
     const { lost } = known
-      ? await workspaces.restore(session, epoch, known.tree, this.opener(lineage))
+      ? await workspaces.restore(session, epoch, known.tree, this.opener(place))
       : { lost: [{ path: '', why: 'the list of the files is lost' }] };
     if (lost.length === 0) {
       const note = `The folder was not there; ${standing.files} files were restored as they were committed.`;
@@ -174,7 +162,7 @@ export class Workspaces {
   ): Promise<KeptTree> {
     const { root, pages } = await write(tree, known.pages, (bytes) => keeping.keep(packed(bytes)));
     this.remember(root, { tree, pages });
-    const { blobs, stored } = await keeping.end();
+    const { blobs, stored } = keeping.end();
     return {
       tree: { root, digest: digestOfTree(tree), ...sizeOfTree(tree) },
       changed: changed(known.tree, tree),
@@ -185,8 +173,8 @@ export class Workspaces {
     };
   }
 
-  private async load(lineage: SessionId, { root }: TreeRef): Promise<Known> {
-    const known = this.known.get(root) ?? (await read(root, this.opener(lineage)));
+  private async load(place: Place, { root }: TreeRef): Promise<Known> {
+    const known = this.known.get(root) ?? (await read(root, this.opener(place)));
     this.remember(root, known);
     return known;
   }
@@ -201,21 +189,19 @@ export class Workspaces {
 
 /** R1, R2. */
 class Keeping {
-  private readonly session: SessionId;
-  private readonly lineage: SessionId;
+  private readonly place: Place;
   private readonly ports: FilePorts;
   private blobs: Blob[] = [];
   private waiting = 0;
   private stored = 0;
 
-  constructor(session: SessionId, lineage: SessionId, ports: FilePorts) {
-    this.session = session;
-    this.lineage = lineage;
+  constructor(place: Place, ports: FilePorts) {
+    this.place = place;
     this.ports = ports;
   }
 
   readonly keep = async (data: Uint8Array): Promise<BlobRef> => {
-    const bytes = this.ports.sealer.seal(data, about(this.lineage));
+    const bytes = this.ports.sealer.seal(data, aboutFiles(this.place.lineage));
     const ref = sha256(bytes) as BlobRef;
     this.blobs.push({ ref, bytes });
     this.waiting += bytes.length;
@@ -224,9 +210,8 @@ class Keeping {
     return ref;
   };
 
-  /** What is left for the commit itself: for a fork nothing, since its commits are not those of its lineage. */
-  async end(): Promise<{ readonly blobs: readonly Blob[]; readonly stored: number }> {
-    if (this.lineage !== this.session) await this.ahead();
+  /** What is left for the commit itself. */
+  end(): { readonly blobs: readonly Blob[]; readonly stored: number } {
     return { blobs: this.blobs, stored: this.stored };
   }
 
@@ -234,11 +219,9 @@ class Keeping {
     const { blobs } = this;
     this.blobs = [];
     this.waiting = 0;
-    if (blobs.length > 0) await this.ports.store.put(this.lineage, blobs);
+    if (blobs.length > 0) await this.ports.store.put(this.place.session, blobs);
   }
 }
-
-const about = (lineage: SessionId): string => `workspace:${lineage}`;
 
 const isAs = ({ tree }: Snapshot, standing: TreeRef | null): boolean =>
   standing === null ? tree.length === 0 : digestOfTree(tree) === standing.digest;

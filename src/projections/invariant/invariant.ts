@@ -7,6 +7,7 @@ import { ATTEMPTS } from '../../core/context/evolve.ts';
 import type { Event, ForeignEvent, Origin } from '../../core/event.ts';
 import type { Verdict } from '../../core/policy.ts';
 import { TalkChecker } from './conversation.ts';
+import { RetentionChecker } from './retention.ts';
 import { FilesChecker } from './workspace.ts';
 
 export interface Violation {
@@ -65,6 +66,7 @@ export class InvariantChecker {
   private compacting: { readonly items: number; attempt: number } | null = null;
   private readonly files = new FilesChecker((...said) => this.expect(...said));
   private readonly talk = new TalkChecker((...said) => this.expect(...said));
+  private readonly retention = new RetentionChecker((...said) => this.expect(...said));
 
   check(event: Event | ForeignEvent): readonly Violation[] {
     const before = this.violations.length;
@@ -73,6 +75,7 @@ export class InvariantChecker {
       this.content(event);
       this.files.check(event);
       this.talk.check(event);
+      this.retention.check(event);
     }
     return this.violations.slice(before);
   }
@@ -82,7 +85,9 @@ export class InvariantChecker {
   }
 
   private order(e: Event | ForeignEvent): void {
-    this.expect(e.seq === this.seq + 1, 'order.seq', e, `${e.seq} follows ${this.seq}`);
+    // What a tombstone follows is gone with it, read by whoever came in time or not.
+    const follows = e.kind === 'session.deleted' ? e.seq > this.seq : e.seq === this.seq + 1;
+    this.expect(follows, 'order.seq', e, `${e.seq} follows ${this.seq}`);
     this.expect(e.at >= this.at, 'order.time', e, `${e.at} is before ${this.at}`);
     this.expect((e.kind === 'session.started') === (e.seq === 1), 'order.first', e, `${e.kind} at ${e.seq}`);
     this.seq = e.seq;

@@ -7,7 +7,7 @@
  *     nobody asks for anything meanwhile.
  */
 
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { access, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { OutlastError } from '../../core/error.ts';
@@ -100,9 +100,15 @@ export class ProcessHost implements Processes {
   }
 
   async running(session: string): Promise<readonly Report[]> {
+    const dir = this.dirOf(session);
     const attached = this.attached.get(session);
-    if (!attached?.connection.isOpen) return [];
-    return attached.connection.ask(attached.epoch, { op: 'jobs' }).catch(() => []);
+    if (attached?.connection.isOpen) return jobsOf(attached.connection, attached.epoch);
+    const connection = existsSync(dir) ? await Connection.open(socketOf(dir)) : null;
+    try {
+      return connection ? await jobsOf(connection, newestEpoch(dir)) : [];
+    } finally {
+      connection?.close();
+    }
   }
 
   async park(session: string, epoch: number, mayLose: boolean): Promise<Parked> {
@@ -130,6 +136,15 @@ export class ProcessHost implements Processes {
     connection?.close();
     if (connection && (await ended(note))) return;
     await endNoted(session, dir);
+  }
+
+  async erase(session: string, epoch: number): Promise<void> {
+    const dir = this.dirOf(session);
+    if (!existsSync(dir)) return;
+    if (epoch < newestEpoch(dir)) throw outdated();
+    await this.end(session);
+    for (const name of ['socket', 'egress', 'hold']) rmSync(socketOf(dir, name), { force: true });
+    rmSync(dir, { recursive: true, force: true });
   }
 
   async close(): Promise<void> {
@@ -244,13 +259,17 @@ async function answers(connection: Connection, epoch: number): Promise<boolean> 
     return true;
   } catch (error) {
     if (error instanceof Outdated) {
-      throw new OutlastError('lease.lost', 'Another worker holds the sandbox of this session.', {
-        cause: error,
-      });
+      throw outdated(error);
     }
     return false;
   }
 }
+
+const outdated = (cause?: unknown): OutlastError =>
+  new OutlastError('lease.lost', 'Another worker holds the sandbox of this session.', { cause });
+
+const jobsOf = (connection: Connection, epoch: number): Promise<readonly Report[]> =>
+  connection.ask(epoch, { op: 'jobs' }).catch(() => []);
 
 function boxOf(attached: Attached): ProcessBox {
   const { connection } = attached;

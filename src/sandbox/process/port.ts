@@ -217,6 +217,8 @@ export interface Processes {
   objects(session: string, epoch: number): Promise<KernelObjects | null>;
   /** C3. */
   end(session: string): Promise<void>;
+  /** After `end`: nothing of it is left on the disk either, no output, journal or kept kernel. Again, it does nothing. */
+  erase(session: string, epoch: number): Promise<void>;
   /** Lets go of all, which then ends by itself unless another worker comes: C4. */
   close(): Promise<void>;
 }

@@ -284,6 +284,26 @@ export function processSuite({ name, open, missing = null, skips = {} }: Process
       expect(alive(text)).toEqual([]);
     });
 
+    it('C3 C4 erased, nothing of it is left, on the disk neither; who has been replaced erases nothing', async () => {
+      const text = unique();
+      const first = command(`${text} & echo kept`);
+      await run('true', { background: false });
+      const running = box.run(first, never).catch((error: Error) => error.name);
+      await until(() => alive(text).length === 1, 'it runs');
+      expect(await opened.processes.running(SESSION)).toHaveLength(1);
+      const next = await opened.again();
+      await next.open(SESSION, 5, opened.workspace);
+      await expect(opened.processes.erase(SESSION, 1)).rejects.toMatchObject({ code: 'lease.lost' });
+      expect(alive(text)).toHaveLength(1);
+      // Whoever was not attached sees it as well.
+      for (const _ of ['once', 'again']) await next.erase(SESSION, 5);
+      await running;
+      expect(alive(text)).toEqual([]);
+      expect(await next.find(SESSION, 5, first.reference, never)).toEqual({ status: 'gone' });
+      expect(await next.running(SESSION)).toEqual([]);
+      await next.close();
+    });
+
     it('C4 refuses an older holder once a newer one has been there', async () => {
       const next = await opened.again();
       const newer = await next.open(SESSION, 5, opened.workspace);

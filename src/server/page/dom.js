@@ -23,6 +23,8 @@ const PHASES = {
   paused: 'paused',
   stopping: 'stopping',
   stopped: 'stopped',
+  deleting: 'being deleted',
+  deleted: 'deleted',
   completed: 'completed',
 };
 

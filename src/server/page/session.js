@@ -141,7 +141,7 @@ function actions(run) {
   return {
     root: el('div', { class: 'actions' }, ...Object.values(all)),
     enable({ phase, turn }) {
-      const isOver = phase === 'stopped' || phase === 'stopping';
+      const isOver = ['stopped', 'stopping', 'deleting', 'deleted'].includes(phase);
       all.pause.hidden = isOver || phase === 'paused';
       all.resume.hidden = phase !== 'paused';
       all.interrupt.hidden = isOver || turn === null;

@@ -352,6 +352,17 @@ export function transcript(decide, readFile) {
           `${e.unsaved.map(({ name }) => name).join(', ')}.`,
         'warn',
       ),
+    'retention.noticed': (e) =>
+      note(`It is deleted at ${new Date(e.until).toLocaleString()}, unless something comes in.`, 'warn'),
+    'retention.deferred': (e) => note(`Not deleted yet: ${e.why}.`),
+    'retention.over': () => note('Its notice is over: it is being deleted.', 'end'),
+    'session.deleting': (e) => note(`Deletion ordered by ${e.by}.`, 'end'),
+    'session.deleted': (e) =>
+      note(
+        `Deleted ${e.cause.by === 'order' ? `by order of ${e.cause.who}` : "by its owner's policy, after a notice"}. ` +
+          `It had ${e.had.events} events, ${e.had.turns} turns, ${e.had.snapshots} snapshots of files, ${e.had.bytes} bytes.`,
+        'end',
+      ),
     'kernel.noted': (e) => {
       for (const { name, why } of e.lost) note(`Lost of Python: ${name}: ${why}`, 'warn');
     },

@@ -4,6 +4,8 @@
  * C1  Each event's checksum covers the event and the checksum before it, so an event that changed, went or came is
  *     noticed by whoever reads past it. The first stands on the session's id.
  * C2  The index row's guard covers the members that commits rely on: owner, head, its checksum, and the epoch.
+ * C3  A log that was erased begins at its tombstone. That stands on a beginning of its own, so it can neither be taken for
+ *     an event whose beginning was lost, nor the other way round.
  */
 
 import { createHash } from 'node:crypto';
@@ -13,6 +15,11 @@ import type { StoredEvent } from '../port.ts';
 
 export function genesis(session: SessionId): Uint8Array {
   return digest('outlast log 1', session);
+}
+
+/** C3. */
+export function tomb(session: SessionId): Uint8Array {
+  return digest('outlast tombstone 1', session);
 }
 
 /** The checksum of `event` after an event with checksum `before`. */

@@ -9,7 +9,7 @@
 import { OutlastError } from '../../core/error.ts';
 import type { SessionId } from '../../core/ids.ts';
 import { asText, Rotten } from './cell.ts';
-import { genesis, link, sameBytes, short } from './chain.ts';
+import { genesis, link, sameBytes, short, tomb } from './chain.ts';
 import type { Database } from './driver.ts';
 import type { Index, Link, Log } from './log.ts';
 import type { Mark } from './witness.ts';
@@ -98,12 +98,13 @@ interface Walk {
 }
 
 function walk(log: Log, session: SessionId, end: number, mark: Mark | null): Walk {
+  const start = attempt(() => log.start(session)).value ?? 1;
   let readableTo = 0;
   let later = 0;
   let reason: string | null = null;
-  let chain = genesis(session);
+  let chain = start === 1 ? genesis(session) : tomb(session);
   let before: Uint8Array | null = chain;
-  for (let seq = 1; seq <= end; seq++) {
+  for (let seq = start; seq <= end; seq++) {
     const found = attempt(() => log.at(session, seq));
     const entry: Link | null = found.value ?? null;
     const unread = found.reason === null ? null : `event ${seq} cannot be read (${found.reason})`;

@@ -90,6 +90,7 @@ function configure(db: Database, path: string): void {
     PRAGMA synchronous = FULL;
     PRAGMA foreign_keys = OFF;
     PRAGMA cell_size_check = ON;
+    PRAGMA secure_delete = FAST;
     PRAGMA journal_size_limit = ${16 * 2 ** 20}`);
   const { synchronous } = db.prepare('PRAGMA synchronous').get() ?? {};
   if (journalMode(db) === 'wal' && synchronous === 2) return;

@@ -3,14 +3,14 @@
  *
  * R1  A page of events goes on without a gap from where it starts, and each event matches its checksum (chain.ts C1).
  * R2  A page that reaches the end must end where the index row says, under the checksum that it names. So a log can
- *     be whole or damaged, never quietly shorter.
+ *     be whole or damaged, never quietly shorter. One that was erased begins at its tombstone (chain.ts C3).
  * R3  Text leaves SQLite as a blob (driver.ts D3); a cell of the wrong kind is `Rotten`.
  */
 
 import type { SessionId } from '../../core/ids.ts';
 import type { StoredEvent, Summary } from '../port.ts';
 import { asBytes, asJson, asNumber, asText, Rotten } from './cell.ts';
-import { type Guarded, genesis, guard, link, sameBytes } from './chain.ts';
+import { type Guarded, genesis, guard, link, sameBytes, tomb } from './chain.ts';
 import type { Cells, Database } from './driver.ts';
 
 /** The members of the index row that commits and leases rely on. */
@@ -34,6 +34,8 @@ export interface Log {
   at(session: SessionId, seq: number): Link | null;
   /** The number of the last event that is there, whatever the index row says; 0 when none is. */
   last(session: SessionId): number;
+  /** The number of its first event: 1, or that of its tombstone. */
+  start(session: SessionId): number;
 }
 
 /** Above every number, and below every text: SQLite orders by type first, and a rotted cell can be of any. */
@@ -53,11 +55,14 @@ export function openLog(db: Database): Log {
     `SELECT ${EVENT_CELLS} FROM events WHERE session = ? AND seq > ? AND seq < ${NO_SEQ} ORDER BY events.seq LIMIT ?`,
   );
   const selectOne = db.prepare(`SELECT ${EVENT_CELLS} FROM events WHERE session = ? AND seq = ?`);
+  const selectFirst = db.prepare(
+    `SELECT ${EVENT_CELLS} FROM events WHERE session = ? AND seq < ${NO_SEQ} ORDER BY events.seq LIMIT 1`,
+  );
   const selectLast = db.prepare(
     `SELECT CAST(max(seq) AS INTEGER) AS seq FROM events WHERE session = ? AND seq < ${NO_SEQ}`,
   );
 
-  return { index, page, at, last };
+  return { index, page, at, last, start };
 
   function index(session: SessionId): Index | null {
     const cells = selectIndex.get(session);
@@ -82,8 +87,8 @@ export function openLog(db: Database): Log {
     const rows = selectPage.all(session, after, limit);
     const row = rows.length < limit ? end(session) : null;
     if (row !== null && row.head < after && rows.length === 0) return [];
-    const { events, chain } = chained(session, after, rows);
-    if (row !== null) checkEnd(row, after + events.length, chain);
+    const { events, chain, reached } = chained(session, after, rows);
+    if (row !== null) checkEnd(row, reached, chain);
     return events;
   }
 
@@ -101,17 +106,25 @@ export function openLog(db: Database): Log {
   }
 
   function chained(session: SessionId, after: number, rows: readonly Cells[]) {
-    let chain = after === 0 ? genesis(session) : at(session, after)?.hash;
+    const links = rows.map(toLink);
+    const [first] = links;
+    const begins = first !== undefined && isTombstone(session, first);
+    let chain = begins ? tomb(session) : after === 0 ? genesis(session) : at(session, after)?.hash;
     if (chain === undefined) throw new Rotten(`event ${after} is missing`);
-    const events: StoredEvent[] = [];
-    for (const { event, hash } of rows.map(toLink)) {
-      const seq = after + events.length + 1;
-      if (event.seq !== seq) throw new Rotten(`event ${seq} is missing`);
+    let reached = begins ? first.event.seq - 1 : after;
+    for (const { event, hash } of links) {
+      reached += 1;
+      if (event.seq !== reached) throw new Rotten(`event ${reached} is missing`);
       chain = link(chain, event);
-      if (!sameBytes(chain, hash)) throw new Rotten(`event ${seq} does not match its checksum`);
-      events.push(event);
+      if (!sameBytes(chain, hash)) throw new Rotten(`event ${reached} does not match its checksum`);
     }
-    return { events, chain };
+    return { events: links.map(({ event }) => event), chain, reached };
+  }
+
+  function start(session: SessionId): number {
+    const cells = selectFirst.get(session);
+    const first = cells === undefined ? null : toLink(cells);
+    return first !== null && isTombstone(session, first) ? first.event.seq : 1;
   }
 
   function at(session: SessionId, seq: number): Link | null {
@@ -123,6 +136,9 @@ export function openLog(db: Database): Log {
     return asNumber(selectLast.get(session)?.seq ?? 0);
   }
 }
+
+const isTombstone = (session: SessionId, { event, hash }: Link): boolean =>
+  sameBytes(link(tomb(session), event), hash);
 
 function toLink(cells: Cells): Link {
   const event: StoredEvent = {

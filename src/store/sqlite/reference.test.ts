@@ -60,6 +60,15 @@ const call: fc.Arbitrary<Call> = fc.oneof(
         return store.commit(sampleCommit(session, row?.head ?? 0, over));
       },
   ),
+  fc.record({ session, epoch }).map(
+    ({ session, epoch }): Call =>
+      async (store) => {
+        const row = await store.row(session);
+        if (!row) return null;
+        const summary = sampleSummary({ owner: row.owner, phase: 'deleted' });
+        return store.commit(sampleCommit(session, row.head, { epoch, summary, erases: true }));
+      },
+  ),
   fc.tuple(session, fc.constantFrom('w1', 'w2')).map(
     ([id, who]): Call =>
       (store) =>

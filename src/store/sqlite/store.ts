@@ -25,9 +25,10 @@ import {
 } from '../check.ts';
 import type { Acquired, Blob, Commit, CommitResult, Store } from '../port.ts';
 import { asBytes, asNumber, asText, Rotten } from './cell.ts';
-import { type Guarded, genesis, guard, link, short } from './chain.ts';
+import { type Guarded, genesis, guard, link, short, tomb } from './chain.ts';
 import { type Damage, damageError, inspect, isDamage } from './damage.ts';
 import type { Database } from './driver.ts';
+import { erase, isErased } from './erase.ts';
 import { group } from './group.ts';
 import { openLedger } from './ledger.ts';
 import { openList } from './list.ts';
@@ -136,7 +137,7 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
 
     async put(session, blobs) {
       checkBlobs(session, blobs);
-      await entering(() => putBlobs(session, blobs));
+      await entering(() => (isErased(log, session) ? undefined : putBlobs(session, blobs)));
     },
 
     async blob(session, ref) {
@@ -150,7 +151,7 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
       checkBatch(batch);
       commits.flush();
       if (whole(session, () => indexOf(session)) === null) throw sessionUnknown();
-      return noticing(() => db.transaction(() => words.index(session, batch)));
+      return noticing(() => !isErased(log, session) && db.transaction(() => words.index(session, batch)));
     },
 
     async search(session, asked) {
@@ -288,8 +289,9 @@ export function operations({ db, log, clock, damaged, heads, suspect, durable }:
   }
 
   /** Appends events and blobs; gives the checksum of the last event. */
-  function insert({ session, events, blobs, sheds }: Commit, before: Uint8Array): Uint8Array {
-    let chain = before;
+  function insert({ session, events, blobs, sheds, erases }: Commit, before: Uint8Array): Uint8Array {
+    if (erases) erase(db, session);
+    let chain = erases ? tomb(session) : before;
     for (const event of events) {
       chain = link(chain, event);
       sql.event.run(session, event.seq, event.at, event.kind, event.version, event.body, chain);

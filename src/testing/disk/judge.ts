@@ -119,7 +119,7 @@ async function whole(
   for (const session of sessionsOf(ledger)) {
     const present = standings.find((one) => one.session === session)?.commits ?? [];
     const events = await store.read(session, 0, 100_000);
-    const expected = present.flatMap((commit) => commit.events);
+    const expected = sinceErased(present).flatMap((commit) => commit.events);
     if (!same(events, expected)) findings.push(`J1 the events of ${session} are others`);
     for (const { commit } of ledger.commits) {
       if (commit.session === session) await checkCommit(store, commit, present, findings);
@@ -140,7 +140,7 @@ async function checkCommit(
     if (found !== (isPresent ? session : null)) findings.push(`J2 start key "${startKey}" names ${found}`);
   }
   for (const { ref, bytes } of blobs) {
-    const isWanted = present.some((other) => other.blobs.some((blob) => blob.ref === ref));
+    const isWanted = sinceErased(present).some((other) => other.blobs.some((blob) => blob.ref === ref));
     const found = await store.blob(session, ref).catch((error: { code?: unknown }) => error.code);
     if (isWanted && !(found instanceof Uint8Array && Buffer.compare(found, bytes) === 0)) {
       findings.push(`J1 blob ${ref.slice(0, 8)} of ${session} is ${String(found)}`);
@@ -159,6 +159,15 @@ async function besides(store: Store, ledger: Ledger, at: number, findings: strin
   }
   return { books: await judgeBooks(store, ledger.entries, at, findings), batches };
 }
+
+/** What stands of them: a tombstone, and what came after it. */
+const sinceErased = (commits: readonly Commit[]): readonly Commit[] =>
+  commits.slice(
+    Math.max(
+      0,
+      commits.findLastIndex(({ erases }) => erases === true),
+    ),
+  );
 
 /** J4. */
 async function goesOn(

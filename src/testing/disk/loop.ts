@@ -45,6 +45,8 @@ export interface Totals {
   /** Entries in the owner's books, and batches of the indexes of words. */
   entries: number;
   batches: number;
+  /** Those of them that erased a session. */
+  erased: number;
   /** Different disks that a cut may leave. */
   disks: number;
   /** Those that were opened and judged. */
@@ -71,7 +73,8 @@ export async function tornLoop(options: LoopOptions): Promise<Outcome> {
   const { disk, ledger } = await record(options, mutant);
   const all = [...cuts(disk, { seed, extra, acknowledged: (at) => answered(ledger, at) })];
   const { commits, entries, batches } = ledger;
-  const asked = { commits: commits.length, entries: entries.length, batches: batches.length };
+  const erased = commits.filter(({ commit }) => commit.erases).length;
+  const asked = { commits: commits.length, erased, entries: entries.length, batches: batches.length };
   const totals = { ...counted(disk.ops), ...asked, disks: all.length };
   const done = { judged: 0, secondCuts: 0, failed: 0 };
   const shapes: Partial<Record<Shape, number>> = {};

@@ -88,10 +88,11 @@ function tellOutcome(outcomes: readonly Outcome[]): void {
     console.error(`\nnpm run torn -- ${workload} --only ${number}   # ${shape}, after ${at} operations`);
     for (const finding of findings) console.error(`  ${finding}`);
   }
-  const { writes, syncs, logs, commits, entries, batches, disks, judged, secondCuts, failed } = totals;
+  const { writes, syncs, logs, commits, erased, entries, batches, disks, judged, secondCuts, failed } =
+    totals;
   const seconds = Number((process.hrtime.bigint() - started) / 1_000_000n) / 1_000;
   const summary =
-    `${commits} commits, ${entries} entries in the books, ${batches} batches of words, ${writes} writes, ${syncs} flushes, ${logs} logs begun: ${disks} disks, ${judged} opened and ` +
+    `${commits} commits (${erased} erased a session), ${entries} entries in the books, ${batches} batches of words, ${writes} writes, ${syncs} flushes, ${logs} logs begun: ${disks} disks, ${judged} opened and ` +
     `${secondCuts} more after a second cut in ${seconds.toFixed(1)} s: ${failed} failed`;
   console.log(values.json ? JSON.stringify(totals) : summary);
   // A loop that cut nothing proves nothing.

@@ -61,7 +61,15 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   { name: 'witness first: a line is written before the commit that it vouches for', change: witnessFirst },
-  { name: 'blobs apart: they are written after the commit that names them', change: blobsApart },
+  {
+    name: 'blobs apart: they are written after the commit that names them',
+    change: () => late(/INSERT INTO blobs/),
+  },
+  {
+    name: 'erased apart: blobs go after the tombstone that says so',
+    change: () => late(/DELETE FROM blobs WHERE session = \?$/),
+    rounds: 5,
+  },
 ];
 
 function unflushed(which: (mount: Mount, file: number) => boolean): (mount: Mount) => Mount {
@@ -163,21 +171,22 @@ function witnessFirst(): Change {
   };
 }
 
-function blobsApart(): Change {
+/** Such statements are run after the transaction that they belong to. */
+function late(which: RegExp): Change {
   return {
     database(real) {
-      let late: (() => void)[] = [];
+      let waiting: (() => void)[] = [];
       return {
         ...real,
         prepare(sql) {
           const statement = real.prepare(sql);
-          if (!/INSERT INTO blobs/.test(sql)) return statement;
-          return { ...statement, run: (...values) => void late.push(() => statement.run(...values)) };
+          if (!which.test(sql)) return statement;
+          return { ...statement, run: (...values) => void waiting.push(() => statement.run(...values)) };
         },
         transaction(work) {
-          late = [];
+          waiting = [];
           const result = real.transaction(work);
-          for (const put of late) put();
+          for (const run of waiting) run();
           return result;
         },
       };

@@ -6,6 +6,7 @@
  * W2  The first life is closed in order, the second is killed, the third is under way when the record ends. The
  *     write-ahead log is kept short, so that checkpoints and new beginnings of it are in the record.
  * W3  Nothing is asked of a session while a lease of it is being taken: the order of what is asked is the log's.
+ * W4  Now and then a session is erased; it goes on behind its tombstone.
  */
 
 import type { Blob, Commit, Store } from '../../store/port.ts';
@@ -122,6 +123,7 @@ async function leases(
 
 function made(dice: Dice, index: number, head: number, epoch: number | null): Commit {
   const session = sampleId(index);
+  if (head > 0 && dice.chance(20)) return erasing(session, head, epoch);
   const count = 1 + dice.roll(3);
   const base = sampleCommit(session, head, { count, epoch });
   const fill = 'x'.repeat(dice.chance(30) ? 500 + dice.roll(5000) : 20);
@@ -133,6 +135,11 @@ function made(dice: Dice, index: number, head: number, epoch: number | null): Co
     summary: sampleSummary({ updatedAt, dueAt: dice.chance(50) ? updatedAt : null, turn: head + count }),
     ...(head === 0 ? { startKey: `start ${index}` } : {}),
   };
+}
+
+function erasing(session: Commit['session'], head: number, epoch: number | null): Commit {
+  const summary = sampleSummary({ phase: 'deleted', updatedAt: 1001 + head, turn: head + 1 });
+  return sampleCommit(session, head, { epoch, summary, erases: true });
 }
 
 function blob(dice: Dice): Blob {

@@ -13,6 +13,7 @@ import type { State } from '../../core/state.ts';
 import { decode } from '../../core/upcast.ts';
 import { fork } from '../../loop/fork.ts';
 import { Log, type LogPorts } from '../../loop/log.ts';
+import type { Ports } from '../../loop/ports.ts';
 import type { ModelReply } from '../../models/port.ts';
 import type { Store } from '../../store/port.ts';
 import { judgeLedger } from './judge.ts';
@@ -48,7 +49,11 @@ export const forkable =
   };
 
 /** Another client forks the session as it stands in the store. */
-export async function branchOff(session: SessionId, ports: LogPorts, world: World): Promise<Branch> {
+export async function branchOff(
+  session: SessionId,
+  ports: LogPorts & Pick<Ports, 'sealer'>,
+  world: World,
+): Promise<Branch> {
   const log = new Log(session, ports);
   await log.catchUp();
   const made = sessionId('fork0000000000000000');

@@ -15,7 +15,13 @@ import type { World } from './world.ts';
  * The ledger at rest against the books: what it calls done stands there, what it calls failed does not, and nothing
  * stands there that it has never heard of.
  */
-export function judgeLedger({ effects }: State, world: World): readonly string[] {
+export function judgeLedger({ effects, retention }: State, world: World): readonly string[] {
+  if (retention.deleted !== null) {
+    // Its totals are all that is left of it.
+    const { done = 0 } = retention.deleted.had.effects;
+    const stand = world.books.length;
+    return done >= stand ? [] : [`the tombstone counts ${done} effects as done, the books have ${stand}`];
+  }
   const known = new Set([...effects.closed, ...effects.open].map(({ id }) => id as string));
   const strangers = world.books
     .filter(({ reference }) => !known.has(reference.split('.')[1]?.split('~')[0] ?? ''))
@@ -72,6 +78,7 @@ export function judgeBooks(wanted: Scenario['wanted'], world: World): Pick<Verdi
 /** What must be equal to the clean run whatever crashed. Ids, times, attempts, epochs and questions may differ. */
 export function essence(s: State): unknown {
   return {
+    deleted: s.retention.deleted?.cause.by ?? null,
     status: s.lifetime.status,
     // What comes of tasks is read as it comes: in one turn or in several.
     turns: isConversation(s) ? null : s.turns,
@@ -108,7 +115,7 @@ export const said = ({ context, transcript }: State): readonly string[] =>
 /** The folder at rest against the log, and against what must stand there. */
 export function judgeFiles(
   { files }: Scenario,
-  { workspace }: State,
+  { workspace, retention }: State,
   stands: Tree,
 ): { readonly untrue: readonly string[]; readonly lost: readonly string[] } {
   // Of a session that never had a file nobody looks at the folder.
@@ -121,6 +128,8 @@ export function judgeFiles(
       entry?.kind === 'file' && entry.mode.toString(8) === mode && entry.digest === sha256(words.join(' '));
     return isIt ? [] : [`the file ${path} is not "${said}"`];
   });
+  if (retention.deleted !== null && stands.length > 0)
+    return { untrue: ['files of a session that was deleted are still there'], lost: wanted };
   return { untrue: isAs ? [] : ['at rest the folder is not what the log says'], lost: wanted };
 }
 

@@ -164,7 +164,9 @@ export async function windowLoop({ scenarios, sandbox }: LoopOptions): Promise<W
 
 /** What was sent meanwhile is read once, in the order in which it came, and answered, without anybody doing more. */
 export function noteFindings({ witness, notes }: Run): readonly string[] {
-  const { inbox, turn, lifetime } = witness.state;
+  const { inbox, turn, lifetime, retention } = witness.state;
+  // The witness has seen to it that it was read before.
+  if (retention.deleted !== null) return [];
   const read = said(witness.state).filter((text) => text.startsWith(NOTE));
   const found = [];
   const sent = notes.join(', ');

@@ -6,16 +6,17 @@ import type { Event, EventBody } from '../../core/event.ts';
 import { evolve } from '../../core/evolve.ts';
 import type { SessionId } from '../../core/ids.ts';
 import type { When } from '../../core/message.ts';
+import { isGone } from '../../core/retention/gone.ts';
 import type { State } from '../../core/state.ts';
 import { unreachable } from '../../lib/assert.ts';
-import type { Bell } from '../../loop/bell.ts';
-import { localBell } from '../../loop/bell.ts';
+import { type Bell, localBell } from '../../loop/bell.ts';
 import { appendInput } from '../../loop/input.ts';
 import { registry } from '../../loop/tools/registry.ts';
 import type { Sandbox } from '../../sandbox/port.ts';
 import type { Store } from '../../store/port.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
 import { branchOff } from './branch.ts';
+import { PLAIN } from './machine.ts';
 import { answerTo, patiently, takesUp } from './person.ts';
 import type { Scenario } from './scenario.ts';
 import type { Watch } from './watch.ts';
@@ -115,7 +116,7 @@ export class Other {
   private portsOf(store: Store, bell: Bell) {
     const { scenario, clock, sandbox } = this.options;
     const { policy = ALLOW_ALL } = scenario;
-    return { store, clock, bell, tools: registry([]), policy, sandbox: sandbox() };
+    return { store, clock, bell, tools: registry([]), policy, sandbox: sandbox(), sealer: PLAIN };
   }
 
   private async asClient(
@@ -133,7 +134,7 @@ export class Other {
     for (let time = 0; time < times; time++) {
       const { events } = await appendInput(session, ports, undefined, (s, now) => {
         // A stopped session refuses, as it should; then nothing was accepted and nothing is owed.
-        if (s.lifetime.status === 'stopping' || s.lifetime.status === 'stopped') return [];
+        if (s.lifetime.status === 'stopping' || s.lifetime.status === 'stopped' || isGone(s)) return [];
         return commandOf(s, act, { scenario, world, session, now });
       });
       this.hasActed ||= events.length > 0;

@@ -13,6 +13,7 @@ import { ARCHIVE_PATCHES } from './patches/archives.ts';
 import { CHILD_PATCHES } from './patches/children.ts';
 import { CONTEXT_PATCHES } from './patches/contexts.ts';
 import { EFFECT_PATCHES } from './patches/effects.ts';
+import { END_PATCHES } from './patches/ends.ts';
 import { FILE_PATCHES } from './patches/files.ts';
 import { FORK_PATCHES } from './patches/forks.ts';
 import { HOLDER_PATCHES } from './patches/holders.ts';
@@ -40,6 +41,7 @@ export const PATCHES: readonly Patch[] = [
   ...CONTEXT_PATCHES,
   ...PAST_PATCHES,
   ...FILE_PATCHES,
+  ...END_PATCHES,
   ...CHILD_PATCHES,
   ...TALK_PATCHES,
 ];

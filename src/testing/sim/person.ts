@@ -202,8 +202,15 @@ export class Person {
   }
 }
 
-type Call = 'stop' | 'reopen' | 'interrupt' | 'pause' | 'resume';
-const CALLS: ReadonlySet<string> = new Set<Call>(['stop', 'reopen', 'interrupt', 'pause', 'resume']);
+type Call = 'stop' | 'delete' | 'reopen' | 'interrupt' | 'pause' | 'resume';
+const CALLS: ReadonlySet<string> = new Set<Call>([
+  'stop',
+  'delete',
+  'reopen',
+  'interrupt',
+  'pause',
+  'resume',
+]);
 const isCall = (what: Act['do']): what is Call => CALLS.has(what);
 
 /** A client does what an error tells it to do: it tries again, under the same key. */

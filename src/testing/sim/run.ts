@@ -127,6 +127,8 @@ class Simulation {
         const lateMs = this.options.lateMs?.() ?? 0;
         if (lateMs > 0) await this.clock.sleep(lateMs);
         if (this.other.isStoreDown) throw new OutlastError('store.failed', 'The store takes nothing.');
+        // What it takes with it is judged before.
+        if (commit.erases) await this.watch.look();
         const result = await store.commit(commit);
         const { session } = this.watch;
         const isIt = commit.session === (session ?? commit.session);

@@ -22,6 +22,7 @@ export interface Act {
     | 'start'
     | 'send'
     | 'stop'
+    | 'delete'
     | 'reopen'
     | 'interrupt'
     | 'pause'

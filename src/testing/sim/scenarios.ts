@@ -6,6 +6,7 @@ import { BUDGETS } from './scenarios/budgets.ts';
 import { CHILDREN } from './scenarios/children.ts';
 import { CONTEXTS } from './scenarios/contexts.ts';
 import { EFFECTS } from './scenarios/effects.ts';
+import { ENDS } from './scenarios/ends.ts';
 import { FILES } from './scenarios/files.ts';
 import { HEAPS } from './scenarios/heaps.ts';
 import { PAST } from './scenarios/past.ts';
@@ -23,4 +24,5 @@ export const SCENARIOS: readonly Scenario[] = [
   ...PAST,
   ...CHILDREN,
   ...TALKS,
+  ...ENDS,
 ];

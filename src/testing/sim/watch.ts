@@ -115,7 +115,7 @@ export class Watch {
     const { store, world, clock } = this.options;
     await this.branch?.look(store);
     if (this.options.scenario.hasChildren) await this.others(session, store);
-    const rows = await store.read(session, events.length, 10_000);
+    const rows = await store.read(session, events.at(-1)?.seq ?? 0, 10_000);
     const news = rows.map(decode);
     this.trace.push(...rows.map((row) => `${row.seq} ${row.at} ${row.kind} ${row.body.length}`));
     events.push(...news);

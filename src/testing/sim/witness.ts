@@ -10,6 +10,14 @@ import { InvariantChecker } from '../../projections/invariant/invariant.ts';
 import { forgotten } from './forgotten.ts';
 import { SERVICES, type World } from './world.ts';
 
+/** What somebody said or did: a notice about the rest before that holds no more. */
+const AWAKE: ReadonlySet<string> = new Set([
+  'message.accepted',
+  'session.resumed',
+  'turn.started',
+  'session.reopened',
+]);
+
 export class Witness {
   readonly untrue: string[] = [];
   readonly broken: string[] = [];
@@ -19,6 +27,9 @@ export class Witness {
   /** What a person was last told of each effect. */
   private readonly told = new Map<string, string>();
   private held = false;
+  /** Of the rest that is, and whether somebody wants it gone. */
+  private notice: { readonly at: number; readonly until: number } | null = null;
+  private ordered = false;
   /** On a budget, until a person changes or resumes something, or another step begins. */
   private rests = false;
   /** Machines in a row that died before the session got ahead. */
@@ -48,6 +59,7 @@ export class Witness {
     for (const event of events) {
       this.broken.push(...this.checker.check(event).map((v) => `${v.invariant} at ${v.seq}: ${v.detail}`));
       this.orders(event);
+      if (AWAKE.has(event.kind)) this.notice = null;
       const before = this.folded;
       this.folded = evolve(before, event);
       if (event.kind === 'context.compacted') this.broken.push(...forgotten(before, this.folded, event));
@@ -97,7 +109,23 @@ export class Witness {
       case 'effect.dispatched':
         expect(!this.held, `${event.kind} while the session is held`);
         return;
+      case 'retention.noticed':
+        this.notice = { at: event.at, until: event.until };
+        return;
+      case 'session.deleting':
+        this.ordered = true;
+        return;
+      case 'session.deleted': {
+        const { inbox, turn: open, lifetime } = this.folded;
+        const isNoticed =
+          this.notice !== null && this.notice.until <= event.at && this.notice.at < this.notice.until;
+        expect(this.ordered || isNoticed, 'deleted without an order, and before any notice was over');
+        expect(effects.open.length === 0 && open === null, 'deleted with something open');
+        expect(lifetime.status === 'stopped' || inbox.unread.length === 0, 'deleted with a message unread');
+        return;
+      }
       case 'message.accepted':
+        expect(this.folded.retention.going === null, 'a message is accepted while everything goes');
         if (event.when === 'now' && turn?.step.phase === 'generating') {
           this.superseded = { turn: turn.number, step: turn.step.number, at: event.at };
         }
