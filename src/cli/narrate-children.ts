@@ -3,7 +3,7 @@
 import type { EventOf } from '../core/event.ts';
 import type { ChildNotice, ChildQuestion } from '../core/family/event.ts';
 import { endInWords } from '../core/family/words.ts';
-import { noticeKey } from '../core/notice.ts';
+import { noticeKey } from '../core/residency/notice.ts';
 import { clip, oneLine } from '../lib/text.ts';
 import { answersTo } from './answers.ts';
 import { COMMAND } from './name.ts';

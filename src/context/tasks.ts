@@ -34,7 +34,7 @@ function slotsOf({ conversation: { slots } }: State): string {
   if (slots === null) return '';
   const { used, free, waiting } = slots;
   const queue = waiting === 0 ? '' : `, ${waiting} waiting for one`;
-  return `; slots of the owner: ${used} used (one by you, now), ${free} free${queue}`;
+  return `; slots of the owner: ${used} used (none by you), ${free} free${queue}`;
 }
 
 function taskLine(s: State, child: Child): string {

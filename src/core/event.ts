@@ -10,6 +10,7 @@
 import type { Json } from '../lib/json.ts';
 import type { Budgets, Cost } from './budget/budget.ts';
 import type { BudgetEvent } from './budget/event.ts';
+import type { Rates } from './budget/rates.ts';
 import type { Capability, Evidence, Finding, Outcome } from './capability.ts';
 import type { Claim } from './claims.ts';
 import type { ContextEvent } from './context/event.ts';
@@ -23,7 +24,6 @@ import type { KernelEvent } from './kernel/event.ts';
 import type { Limits } from './limits.ts';
 import type { Finish, Part, Usage, When } from './message.ts';
 import type { Ruling } from './policy.ts';
-import type { Rates } from './rates.ts';
 import type { ResidencyEvent } from './residency/event.ts';
 import type { Residency } from './residency/policy.ts';
 import type { RetentionEvent } from './retention/event.ts';

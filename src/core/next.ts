@@ -9,7 +9,7 @@
  */
 
 import { approvalOf } from './approval.ts';
-import { tripped, trippedInWords } from './breaker.ts';
+import { tripped, trippedInWords } from './budget/breaker.ts';
 import { claims } from './claims.ts';
 import { compaction, isOverfull, isStuck } from './context/next.ts';
 import { chosenEnd, mayLetPass, mustLook } from './conversation/next.ts';

@@ -6,7 +6,7 @@
  *     costs the same after five thousand steps as after fifty.
  */
 
-import type { Failing } from './breaker.ts';
+import type { Failing } from './budget/breaker.ts';
 import type { BudgetState, Spent } from './budget/budget.ts';
 import type { Evidence, Outcome } from './capability.ts';
 import type { Context, TurnEnd } from './context/state.ts';

@@ -7,7 +7,7 @@
  */
 
 import { given } from '../lib/given.ts';
-import { counted, NONE_FAILING } from './breaker.ts';
+import { counted, NONE_FAILING } from './budget/breaker.ts';
 import { NOTHING_SPENT } from './budget/budget.ts';
 import { callLost, chargedCall, tryAgain } from './budget/evolve.ts';
 import { counted as countedTokens, turnEnded } from './context/evolve.ts';

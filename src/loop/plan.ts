@@ -3,7 +3,7 @@
  * so it shares the commit of the asking: nothing is sent here.
  */
 
-import { failures, NONE_FAILING, REFUSED_AFTER, repeatedInWords } from '../core/breaker.ts';
+import { failures, NONE_FAILING, REFUSED_AFTER, repeatedInWords } from '../core/budget/breaker.ts';
 import { mandate } from '../core/conversation/mandate.ts';
 import { OutlastError } from '../core/error.ts';
 import type { EventBody, Origin } from '../core/event.ts';

@@ -1,7 +1,7 @@
 /** What the contract of a session says of the prices of its model. */
 
+import type { Rates } from '../core/budget/rates.ts';
 import type { Usage } from '../core/message.ts';
-import type { Rates } from '../core/rates.ts';
 import type { Ports } from './ports.ts';
 
 /** So many that rounding does not matter, and fewer than where some providers begin to take more. */

@@ -9,7 +9,7 @@
 import { type Exhaustion, exhaustionInWords, spentInWords } from '../core/budget/budget.ts';
 import type { DecisionAnswer, DecisionSubject } from '../core/event.ts';
 import type { EffectId } from '../core/ids.ts';
-import { type Notice, standingNotices } from '../core/notice.ts';
+import { type Notice, standingNotices } from '../core/residency/notice.ts';
 import { type Decision, findEffect, openDecisions, type State } from '../core/state.ts';
 import { unreachable } from '../lib/assert.ts';
 import type { Json } from '../lib/json.ts';

@@ -11,9 +11,9 @@
  */
 
 import { oneLine } from '../../lib/text.ts';
+import { USUAL_RATES } from '../budget/rates.ts';
 import type { EventBody, EventOf } from '../event.ts';
 import { evolve } from '../evolve.ts';
-import { USUAL_RATES } from '../rates.ts';
 import type { Item, State } from '../state.ts';
 import { textOf } from '../turn.ts';
 import type { CompactionReason, SummaryLine } from './event.ts';

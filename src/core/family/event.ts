@@ -4,7 +4,7 @@ import type { Spent } from '../budget/budget.ts';
 import type { Claim } from '../claims.ts';
 import type { DecisionAnswer, DecisionSubject } from '../event.ts';
 import type { DecisionId, EffectId, MessageId, SessionId } from '../ids.ts';
-import type { Announced } from '../notice.ts';
+import type { Announced } from '../residency/notice.ts';
 
 /** Whose child a session is; fixed when it starts. */
 export interface Parent {

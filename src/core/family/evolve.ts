@@ -13,7 +13,7 @@ import type { Event, EventOf, ForeignEvent } from '../event.ts';
 import type { CallId, EffectId, MessageId } from '../ids.ts';
 import { reportToSelf } from '../inbox.ts';
 import type { CallResult } from '../message.ts';
-import { noticeKey } from '../notice.ts';
+import { noticeKey } from '../residency/notice.ts';
 import { callsOf, type Effect, findEffect, type State } from '../state.ts';
 import { answerCall, isOpenCall, note, runCall } from '../turn.ts';
 import type { ChildNotice, ChildResult, ResultEnd, Standing } from './event.ts';

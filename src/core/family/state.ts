@@ -8,7 +8,7 @@
 import { type Amounts, type Budget, NOTHING_SPENT, plus, type Spent, WHATS } from '../budget/budget.ts';
 import { writes } from '../capability.ts';
 import type { CallId, EffectId, MessageId, SessionId } from '../ids.ts';
-import { announced, goneAfterNotice, noticeKey, standingNotices } from '../notice.ts';
+import { announced, goneAfterNotice, noticeKey, standingNotices } from '../residency/notice.ts';
 import { type Effect, openDecisions, type State, unknownEffects } from '../state.ts';
 import type {
   ChildNotice,

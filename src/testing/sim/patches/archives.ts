@@ -2,7 +2,7 @@
 
 import type { Patch } from '../patches.ts';
 
-const ARCHIVE = 'loop/archive.js';
+const ARCHIVE = 'loop/heap/archive.js';
 const RECORD = 'loop/record.js';
 const WOKEN = { scenario: 'archived and woken', mode: 'crash' } as const;
 const IN_A_CELL = { scenario: 'archived in the middle of a cell', mode: 'crash' } as const;
@@ -38,7 +38,7 @@ export const ARCHIVE_PATCHES: readonly Patch[] = [
     first: WOKEN,
     edits: [
       {
-        file: 'core/upkeep.js',
+        file: 'core/residency/next.js',
         find: 's.heap.chain === null || s.residence.archivedSince === s.activeAt',
         replace: 's.heap.chain === null',
       },
@@ -50,7 +50,7 @@ export const ARCHIVE_PATCHES: readonly Patch[] = [
     first: WOKEN,
     edits: [
       {
-        file: 'core/residency.js',
+        file: 'core/residency/policy.js',
         find: "residence.archivedSince === activeAt ? 'archived' : 'parked'",
         replace: "'parked'",
       },

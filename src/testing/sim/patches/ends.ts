@@ -12,12 +12,12 @@ export const END_PATCHES: readonly Patch[] = [
     first: { scenario: DELETED },
     edits: [
       {
-        file: 'core/retention.js',
+        file: 'core/retention/next.js',
         find: 'const due = notice?.until ?? Math.max(',
         replace: 'const due = notice?.at ?? Math.max(',
       },
       {
-        file: 'loop/record-retention.js',
+        file: 'loop/retention/record.js',
         find: 'return now < notice.until',
         replace: 'return now < notice.at',
       },
@@ -40,6 +40,8 @@ export const END_PATCHES: readonly Patch[] = [
     // A tombstone, and everything that it speaks of still lies in a folder.
     name: 'left behind: the files of a session stay where they are',
     first: { scenario: ORDERED },
-    edits: [{ file: 'loop/erase.js', find: 'await ports.workspaces.erase(session, epoch);', replace: '' }],
+    edits: [
+      { file: 'loop/retention/erase.js', find: 'await ports.workspaces.erase(session, epoch);', replace: '' },
+    ],
   },
 ];

@@ -46,7 +46,7 @@ export const TALK_PATCHES: readonly Patch[] = [
   {
     name: 'unheard: what a task is to lose is not told above',
     first: { scenario: KERNEL, mode: 'crash' },
-    edits: [{ file: 'core/family.js', find: '...standingNotices(s).map(noticeKey),', replace: '' }],
+    edits: [{ file: 'core/family/state.js', find: '...standingNotices(s).map(noticeKey),', replace: '' }],
   },
   {
     // Its conversation has said that it is to stay.
@@ -63,6 +63,6 @@ export const TALK_PATCHES: readonly Patch[] = [
   {
     name: 'lost in silence: what came to be with a late answer is given up by no name',
     first: { scenario: KERNEL, mode: 'outage' },
-    edits: [{ file: 'loop/record-kernel.js', find: '...unheardOf(unsaved, s, epoch),', replace: '' }],
+    edits: [{ file: 'loop/kernel/record.js', find: '...unheardOf(unsaved, s, epoch),', replace: '' }],
   },
 ];

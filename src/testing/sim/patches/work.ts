@@ -42,9 +42,8 @@ export const WORK_PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'core/turn.js',
-        find: "const closed = closeTurn(progressed(s), 'surfaced', e.text, e);",
-        replace:
-          "const closed = closeTurn(progressed({ ...s, inbox: { ...s.inbox, unread: [] } }), 'surfaced', e.text, e);",
+        find: "closeTurn(progressed(s), 'surfaced', e.text, e)",
+        replace: "closeTurn(progressed({ ...s, inbox: { ...s.inbox, unread: [] } }), 'surfaced', e.text, e)",
       },
     ],
   },

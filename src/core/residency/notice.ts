@@ -6,11 +6,11 @@
  * L2  What is gone after all is told as well, once.
  */
 
-import { oneLine } from '../lib/text.ts';
-import type { KernelLost } from './kernel/event.ts';
-import { standingNotice } from './kernel/evolve.ts';
-import { standingRetention } from './retention/state.ts';
-import type { State } from './state.ts';
+import { oneLine } from '../../lib/text.ts';
+import type { KernelLost } from '../kernel/event.ts';
+import { standingNotice } from '../kernel/evolve.ts';
+import { standingRetention } from '../retention/state.ts';
+import type { State } from '../state.ts';
 
 export type Notice = KernelNotice | RetentionNotice;
 

@@ -7,10 +7,10 @@
  * R3  A step without a failure costs nothing: nothing is hashed while nothing has failed.
  */
 
-import { sha256 } from '../lib/digest.ts';
-import { canonical } from '../lib/json.ts';
-import type { ToolCallPart } from './message.ts';
-import type { Call } from './state.ts';
+import { sha256 } from '../../lib/digest.ts';
+import { canonical } from '../../lib/json.ts';
+import type { ToolCallPart } from '../message.ts';
+import type { Call } from '../state.ts';
 
 /** Failures after which the call is not made any more. */
 export const REFUSED_AFTER = 3;

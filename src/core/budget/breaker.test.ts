@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { Json } from '../lib/json.ts';
+import type { Json } from '../../lib/json.ts';
+import type { ResultStatus } from '../message.ts';
+import type { Call } from '../state.ts';
 import { counted, failures, NONE_FAILING, tripped } from './breaker.ts';
-import type { ResultStatus } from './message.ts';
-import type { Call } from './state.ts';
 
 const call = (status: ResultStatus, input: Json = { a: 1, b: 2 }, tool = 'look', broken?: string): Call => ({
   part: { type: 'tool-call', call: 'call_1' as never, tool, input, ...(broken ? { broken } : {}) },
