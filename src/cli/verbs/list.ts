@@ -44,7 +44,8 @@ export const run: Verb = async ({ options, terminal }) => {
   return EXIT.ok;
 };
 
-function besides({ place, residency }: Row): string {
+function besides({ phase, place, residency }: Row): string {
+  if (phase === 'deleted') return '';
   if (place !== undefined) return ` waits for a slot: ${ordinal(place)}`;
   return residency === undefined || residency === 'resident' ? '' : ` ${residency}`;
 }
