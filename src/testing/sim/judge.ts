@@ -77,21 +77,27 @@ export function judgeBooks(wanted: Scenario['wanted'], world: World): Pick<Verdi
 
 /** What must be equal to the clean run whatever crashed. Ids, times, attempts, epochs and questions may differ. */
 export function essence(s: State): unknown {
+  // Children work side by side, and which is done first is not the same in each run.
+  const heard = said(s)
+    .filter((text) => OF_CHILD.test(text))
+    .map(unnamed)
+    .sort();
+  // What comes of tasks, and of children that nobody waits for, is read as it comes: in one turn or in several.
+  const isAsItComes = isConversation(s) || heard.length > 0;
   return {
     deleted: s.retention.deleted?.cause.by ?? null,
     status: s.lifetime.status,
-    // What comes of tasks is read as it comes: in one turn or in several.
-    turns: isConversation(s) ? null : s.turns,
+    turns: isAsItComes ? null : s.turns,
     relayed: Object.keys(s.conversation.relayed).length,
     last: !isConversation(s) &&
-      s.lastTurn && { number: s.lastTurn.number, end: s.lastTurn.end, text: s.lastTurn.text },
+      s.lastTurn && {
+        number: isAsItComes ? null : s.lastTurn.number,
+        end: s.lastTurn.end,
+        text: s.lastTurn.text,
+      },
     unread: s.inbox.unread.length,
     read: said(s).filter((text) => !OF_CHILD.test(text)),
-    // Children work side by side, and which is done first is not the same in each run.
-    heard: said(s)
-      .filter((text) => OF_CHILD.test(text))
-      .map(unnamed)
-      .sort(),
+    heard,
     // Ids of children follow from those of effects, and which call is planned first is not the same in each run.
     effects: s.effects.closed.map((e) => `${e.tool} ${unnamed(e.target)} ${e.status}`).sort(),
     open: s.effects.open.length,

@@ -6,12 +6,16 @@ import { DELEGATION } from '../../../tools/delegate/delegate.ts';
 import { allResults, calls, read, report, say } from '../reply.ts';
 import type { Scenario } from '../scenario.ts';
 
-/** Everything that the model reads of its children: results of calls, and what comes like a message. */
+/** Everything that the model reads of its children: results of calls, and what comes like a message; not the report after a loss. */
 const heard = (request: ModelRequest): string =>
   [
     ...allResults(request).map(({ text }) => text),
-    ...request.messages.flatMap((message) => (message.role === 'user' ? [message.text] : [])),
+    ...request.messages.flatMap((message) =>
+      message.role === 'user' && !isPresent(message) ? [message.text] : [],
+    ),
   ].join('\n');
+
+const isPresent = ({ text }: { readonly text: string }): boolean => text.startsWith('[outlast] The present');
 
 /** What came of the children with this title, in order: the id of the one, and how its work ended. */
 const answersOf = (request: ModelRequest, title: string): readonly (readonly [id: string, end: string])[] =>
