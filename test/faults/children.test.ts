@@ -1,6 +1,7 @@
 /** Children: spawned once, bounded, owned, heard once, and never waited for in vain. */
 
 import { expect, it } from 'vitest';
+import { fold } from '../../src/core/evolve.ts';
 import type { ModelRequest } from '../../src/core/message.ts';
 import { calls, gate, type Harness, say, tool } from '../../src/testing/harness.ts';
 import { DELEGATION } from '../../src/tools/delegate/delegate.ts';
@@ -240,6 +241,32 @@ it('B131 a result is told once, however often workers are restarted', async () =
   );
   expect(told.length).toBe(1);
   expect((await events(h, id, 'child.reported')).filter(({ result }) => result !== null).length).toBe(1);
+});
+
+it('B039 a result that comes before its instruction is written down is not waited for again', async () => {
+  const h = given({
+    tools: DELEGATION,
+    model: (request) => {
+      if (order(request) === 'child') return say(`heard ${instructions(request).length}`);
+      const got = results(request);
+      const child = /ses_[0-9a-f]{24}/.exec(got[0]?.text ?? '')?.[0] ?? '';
+      if (got.length === 0) return calls(['delegate', { task: 'child' }]);
+      return got.length === 1 ? calls(['continue_child', { child, message: 'more' }]) : say('all is back');
+    },
+  });
+  const id = await h.start('parent');
+  await h.rest(id);
+  // The store failed between the two: what the child did stands before what was asked of it.
+  const log = await h.log(id);
+  const instructed = log.findIndex(({ kind }) => kind === 'child.instructed');
+  const answer = log.findIndex(({ kind }, i) => i > instructed && kind === 'child.reported');
+  const early = [...log.slice(0, instructed), log[answer], ...log.slice(instructed, answer)];
+  const s = fold(early.flatMap((event, i) => (event ? [{ ...event, seq: i + 1 }] : [])));
+  expect(s.family.children).toMatchObject([{ asked: [], last: { text: 'heard 2' } }]);
+  const step = s.turn?.step;
+  const last = step?.phase === 'acting' ? step.calls.at(-1) : undefined;
+  expect(last).toMatchObject({ state: 'answered', result: { status: 'done' } });
+  expect(JSON.stringify(last)).toContain(`event #${instructed + 1} has what came of it`);
 });
 
 it('B164 a response that stands on children that were cut off says so', async () => {

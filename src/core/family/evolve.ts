@@ -4,6 +4,7 @@
  * N1  Each instruction has one result, by its message: the call that waits for it is answered with it, or else it comes
  *     like a message. A result is taken once, whatever is told again (`ChildResult.seq`).
  * N2  What is due to the parent stays due until `parent.told` says that it has it.
+ *     It may come before its instruction is written down as sent: then the call is answered by where it stands.
  * N3  Whatever ends an instruction is a result: also that the child was stopped, or that nobody can drive it.
  */
 
@@ -27,7 +28,7 @@ export function spawned(s: State, e: EventOf<'child.spawned'>): State {
   const args = findEffect(s, effect)?.args;
   const child: Child = {
     ...{ id, effect, title, spawnedAt: at, spawnedSeq: e.seq, since: at },
-    ...{ share: shareIn(args), asked: [], turn: s.turns },
+    ...{ share: shareIn(args), asked: [], unasked: [], turn: s.turns },
     ...{ spentBefore: NOTHING_SPENT, last: null, lastSeq: 0, standing: null, relayed: 'open' },
   };
   const early = s.family.early.filter((told) => told.child === id);
@@ -184,6 +185,9 @@ function waiting(s: State, e: EventOf<'child.spawned' | 'child.instructed'>): St
   const origin = findEffect(s, e.effect)?.origin;
   const call = origin?.by === 'call' && isOpenCall(s, origin.call) ? origin.call : null;
   const { child: id, message, waits } = e;
+  const before = s.family.children.find((child) => child.id === id);
+  const early = before?.unasked.find((one) => one.message === message);
+  if (early) return call === null ? s : answerCall(s, call, { status: 'done', text: reportedAt(early.seq) });
   const asked = having(s, {
     children: s.family.children.map((child) =>
       child.id === id ? { ...child, asked: [...child.asked, { message, call: waits ? call : null }] } : child,
@@ -196,6 +200,12 @@ function waiting(s: State, e: EventOf<'child.spawned' | 'child.instructed'>): St
 
 const begun = (id: string): string =>
   `${id} is at work on it. What comes of it is reported when it is there.`;
+
+const reportedAt = (seq: number): string =>
+  `It was answered before it stood here that it was asked: event #${seq} has what came of it.`;
+
+/** Of these the last ones are known: an instruction that was sent is soon written down. */
+const UNASKED = 32;
 
 /** Ends after which nothing that was asked is worked on any more, read or not. */
 const FOR_ALL: ReadonlySet<ResultEnd> = new Set(['stopped', 'quarantined', 'budget']);
@@ -214,10 +224,14 @@ function took(s: State, { child: id, result, standing }: Told, at: number): Stat
   const answered = child.asked.filter(isOf);
   const asked = child.asked.filter((one) => !isOf(one));
   const since = asked.length > 0 ? child.since : at;
+  const isAsked = new Set(answered.map(({ message }) => message));
+  const others = result.answers.filter((message) => !isAsked.has(message));
+  const seq = s.head + 1;
+  const unasked = [...child.unasked, ...others.map((message) => ({ message, seq }))].slice(-UNASKED);
   const taken = changed(s, id, {
-    ...{ standing: now, relayed, last: result, lastSeq: s.head + 1, asked, since },
+    ...{ standing: now, relayed, last: result, lastSeq: seq, asked, unasked, since },
   });
-  const text = toldByChild({ ...child, noun: nounOf(s) }, result, s.head + 1);
+  const text = toldByChild({ ...child, noun: nounOf(s) }, result, seq);
   const isWaiting = (call: CallId | null): call is CallId => call !== null && isOpenCall(s, call);
   const calls = answered.map(({ call }) => call).filter(isWaiting);
   const status: CallResult['status'] = result.end === 'surfaced' ? 'done' : 'failed';

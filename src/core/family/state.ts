@@ -58,6 +58,8 @@ export interface Child {
   readonly share: Budget;
   /** Instructions without a result, and the calls that wait for one. */
   readonly asked: readonly { readonly message: MessageId; readonly call: CallId | null }[];
+  /** What it has answered and nobody here is known to have asked, newest last: its asking may yet be written down. */
+  readonly unasked: readonly { readonly message: MessageId; readonly seq: number }[];
   /** The turn of the last instruction, and what had been spent then. */
   readonly turn: number;
   readonly spentBefore: Spent;
