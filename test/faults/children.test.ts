@@ -221,6 +221,31 @@ it('B083 a child that asked goes on an hour and a restart later with all that it
   expect((await everybody(h)).length).toBe(2);
 });
 
+it('B021 one more at the same time than may be is refused to the model, and there is room again when one is done', async () => {
+  const { held, hang } = hanging();
+  const h = given({
+    tools: [...DELEGATION, hang],
+    limits: { childrenAtOnce: 1, effectTimeoutMs: 3_600_000 },
+    model: (request) => {
+      const got = results(request);
+      if (order(request) !== 'two') return got.length === 0 ? calls(['hang', {}]) : say('ok');
+      if (got.length === 0) return calls(['delegate', { task: 'a' }], ['delegate', { task: 'b' }]);
+      if (got.length === 2) return calls(['delegate', { task: 'c' }]);
+      return say(got.map(({ text }) => text.split('\n')[0]).join('\n'));
+    },
+  });
+  const id = await h.start('two');
+  await h.until(() => held.reached === 1, 'one child is at work');
+  held.open();
+  expect(await h.rest(id)).toBe('awaiting_input');
+  const [text = ''] = await responses(h, id);
+  const [one, other, later] = text.split('\n');
+  expect([one, other].filter((line) => line?.includes('[children.busy]'))).toHaveLength(1);
+  expect([one, other].filter((line) => line?.endsWith('answered:'))).toHaveLength(1);
+  expect(later).toMatch(/\("c"\) answered:$/);
+  expect((await childrenOf(h, id)).length).toBe(2);
+});
+
 it('B131 a result is told once, however often workers are restarted', async () => {
   const h = given({
     tools: DELEGATION,

@@ -1,11 +1,12 @@
 // Owns: wrong guesses are repaired and counted. A one-shot that was done is reopened with all it had.
 import { expect, test } from 'vitest';
 import { calls, type read, say } from '../../src/testing/harness.ts';
+import { FILE_TOOLS } from '../../src/tools/files/tools.ts';
 import { events, given, instructions, responses, results, sandbox } from '../faults/kit.ts';
 
 const DAY = 86_400_000;
 
-/** Loads a client into the heap and writes a file; later uses both. */
+/** Loads a client into the heap; later uses it. */
 const working = {
   sandbox,
   model: (request: Parameters<typeof read>[0]) => {
@@ -44,6 +45,30 @@ test('a follow-up reopens a one-shot that was done, with transcript and live obj
     times: 2,
     tokensReadAgain: 1_200,
   });
+});
+
+test('a one-shot that is reopened has its files as well, also when its machine is gone', async () => {
+  const h = given({
+    tools: FILE_TOOLS,
+    model: (request) => {
+      const [said, got] = [instructions(request), results(request)];
+      if (got.length >= said.length) return say(got.at(-1)?.text ?? '');
+      return said.length === 1
+        ? calls(['write_file', { path: 'february.csv', content: 'two rows' }])
+        : calls(['read_file', { path: 'february.csv' }]);
+    },
+  });
+  const id = await h.start('February', { persist: false });
+  expect(await h.rest(id)).toBe('completed');
+  await h.pass(3_600_000);
+  h.workspaces.hands.lose(id);
+  h.restart();
+  expect(await h.done(h.api.send(id, 'March'))).toMatchObject({
+    rule: 'reopens, starts turn 2',
+    woke: 'parked',
+  });
+  expect(await h.rest(id)).toBe('completed');
+  expect((await responses(h, id)).at(-1)).toContain('two rows');
 });
 
 test('what was kept open and never spoken to again is counted, with what that cost', async () => {
