@@ -32,6 +32,7 @@ export const names = [
 ];
 
 const SESSION = 'ses_00000000000000000001';
+const PLACE = { session: SESSION, lineage: SESSION };
 const OTHER = 'ses_00000000000000000002';
 const WORDS =
   'file the of a state and what stands there is kept once for each folder as it was written by'.split(' ');
@@ -121,8 +122,8 @@ async function rounds(dir, store, size) {
   const { lost } = await port.restore(
     OTHER,
     1,
-    await workspaces.tree(SESSION, state.workspace.tree),
-    workspaces.opener(SESSION),
+    await workspaces.tree(PLACE, state.workspace.tree),
+    workspaces.opener(PLACE),
   );
   const restoreMs = performance.now() - from;
   if (lost.length > 0) throw new Error('something is lost');

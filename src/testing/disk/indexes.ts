@@ -3,6 +3,7 @@
  *
  * I1  What is found is what stood after one of the askings, none before those that were acknowledged: whole batches, in
  *     order, from the beginning of the log on. The port would allow less; the embedded store has no reason to lose any.
+ * I2  An index goes with its log when that is erased, in the same commit, and is not made again.
  */
 
 import type { SessionId } from '../../core/ids.ts';
@@ -53,20 +54,27 @@ function standing(asked: readonly AskedBatch[], session: SessionId): readonly Ba
     );
 }
 
+export const erasuresOf = ({ commits }: Ledger, session: SessionId): readonly Asked[] =>
+  commits.filter(({ commit, isRefused }) => commit.session === session && commit.erases && !isRefused);
+
 /** I1. */
 export async function judgeIndex(
   store: Store,
   session: SessionId,
-  batches: readonly AskedBatch[],
+  ledger: Ledger,
   at: number,
   findings: string[],
 ): Promise<AskedBatch[]> {
-  const asked = batches.filter((one) => one.session === session && one.askedAt < at);
+  const asked = ledger.batches.filter((one) => one.session === session && one.askedAt < at);
   const acknowledged = asked.filter(({ ackedAt }) => ackedAt <= at).length;
   const found = await store.search(session, WORDS);
   const possible = Array.from({ length: asked.length - acknowledged + 1 }, (_, more) =>
     standing(asked.slice(0, acknowledged + more), session),
   );
+  // I2.
+  const erased = erasuresOf(ledger, session).filter(({ askedAt }) => askedAt < at);
+  if (erased.some(({ ackedAt }) => ackedAt <= at)) possible.length = 0;
+  if (erased.length > 0) possible.push([]);
   if (!possible.some((one) => same(one.map(plain), found.map(plain)))) {
     const ends = found.map(({ after, upTo }) => `${after}-${upTo}`).join(', ');
     findings.push(`I1 the index of ${session} has ${ends}: that is none of what it may have`);

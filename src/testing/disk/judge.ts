@@ -155,7 +155,7 @@ async function checkCommit(
 async function besides(store: Store, ledger: Ledger, at: number, findings: string[]): Promise<Beside> {
   const batches: AskedBatch[] = [];
   for (const session of sessionsOf(ledger)) {
-    batches.push(...(await judgeIndex(store, session, ledger.batches, at, findings)));
+    batches.push(...(await judgeIndex(store, session, ledger, at, findings)));
   }
   return { books: await judgeBooks(store, ledger.entries, at, findings), batches };
 }

@@ -14,7 +14,7 @@ import { sampleBlob, sampleCommit, sampleId, sampleSummary } from '../../store/s
 import { type Dice, diceOf } from '../dice.ts';
 import { bookkeeper } from './accounts.ts';
 import { type Disk, memoryDisk } from './disk.ts';
-import { putBatch } from './indexes.ts';
+import { erasuresOf, putBatch } from './indexes.ts';
 import { type AskedCommit, type Ledger, sessionsOf } from './ledger.ts';
 import { type Change, startLife } from './store.ts';
 
@@ -92,6 +92,7 @@ async function words(store: Store, disk: Disk, ledger: Ledger, dice: Dice): Prom
   if (!dice.chance(70)) return;
   const there = sessionsOf(ledger);
   const session = there[dice.roll(there.length)] as (typeof there)[number];
+  if (erasuresOf(ledger, session).length > 0) return;
   await putBatch(store, disk, ledger, dice, { session, head: headOf(ledger, numberOf(session)) });
 }
 
@@ -123,7 +124,7 @@ async function leases(
 
 function made(dice: Dice, index: number, head: number, epoch: number | null): Commit {
   const session = sampleId(index);
-  if (head > 0 && dice.chance(20)) return erasing(session, head, epoch);
+  if (head > 0 && dice.chance(12)) return erasing(session, head, epoch);
   const count = 1 + dice.roll(3);
   const base = sampleCommit(session, head, { count, epoch });
   const fill = 'x'.repeat(dice.chance(30) ? 500 + dice.roll(5000) : 20);
