@@ -1,4 +1,4 @@
-// Owns: the long job: a table of the invoices of five accounts, month by month, in the heap. Its planner, its cells, and what
+// Owns: the long job: a table of the invoices of six accounts, month by month, in the heap. Its planner, its cells, and what
 // is true about it.
 //
 // L1  A pure function of the request, as the shipped planner. What is there it knows from the live objects that the present
