@@ -16,7 +16,7 @@ import { contextSize, fixedTokens, instructionTokens, isTooLarge, mostTokens } f
 import type { Instruction, Past } from './state.ts';
 
 /** Of the window, or of the view where that is set by hand: for all that is over and stands whole. */
-const OVER_SHARE = 0.01;
+const OVER_SHARE = 0.003;
 /** With fewer than so many that are over and stand whole, the beginnings of older ones are shown. */
 const NAMED = 12;
 const NAME_CHARS = 80;
