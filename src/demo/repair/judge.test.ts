@@ -52,7 +52,6 @@ it.each([
   ['a file that nobody changed', ANSWER.replaceAll('src/a.js', 'src/b.js'), () => tests(7, 0)],
   ['another change than the one that was made', ANSWER.replace('i <= n', 'i < n + 1'), () => tests(7, 0)],
   ['an event that is not there', ANSWER.replace('#2', '#99'), () => tests(7, 0)],
-  ['a change that is not told', 'The tests pass: all 7 of them.', () => tests(7, 0)],
   ['another number of tests', ANSWER, () => tests(6, 0)],
   ['tests that failed', ANSWER, () => tests(7, 1)],
   ['tests that nobody ran', ANSWER, () => []],
@@ -98,4 +97,13 @@ it('recalled is what a recall brought, after that', () => {
   expect(isRecalled('--json', 1, log)).toBe(true);
   expect(isRecalled('--json', seq, log)).toBe(false);
   expect(isRecalled('--csv', 1, log)).toBe(false);
+});
+
+it('finds a change that a report leaves out', () => {
+  const another = () =>
+    call('edit_file', { path: 'src/c.js', old_string: '1', new_string: '2' }, 'Edited: src/c.js, line 1.');
+  const files = new Set(['src/a.js', 'src/c.js']);
+  const log = made(edit, another, () => tests(7, 0));
+  expect(judged(ANSWER, log, files)).toEqual(['the change of src/c.js is told']);
+  expect(judged(`${ANSWER}\n2. \`src/c.js\`: two of them`, log, files)).toEqual([]);
 });
