@@ -46,7 +46,7 @@ export interface Past {
   readonly times: number;
   /** How many items have left so far. */
   readonly items: number;
-  /** What people have said in them, in order (`slices/said`). */
+  /** What people have said in them, in order (`said.ts`). */
   readonly instructions: readonly Instruction[];
   /** Older instructions that are answered, and are only counted. */
   readonly more: number;

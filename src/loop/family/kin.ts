@@ -5,7 +5,7 @@
  * F1  A child's id follows from the effect that spawns it: spawned again, it is found.
  * F2  Whoever comes first has the id. A stop that comes before the child leaves one in its place that never acts.
  * F3  A call changes of its family what its plan has said, and nothing else; it decides only with the mandate of a person
- *     that stands in the ledger (core/mandate).
+ *     that stands in the ledger (core/conversation/mandate).
  */
 
 import type { Budget } from '../../core/budget/budget.ts';

@@ -7,7 +7,7 @@ import { rulesIn } from '../../core/context/rule.ts';
 
 export type Standing = 'rule' | 'preference' | null;
 
-/** What may be meant for this once as well: enough to look at, too little to keep for ever (`core/rule`). */
+/** What may be meant for this once as well: enough to look at, too little to keep for ever (`core/context/rule`). */
 const LIKELY = new RegExp(
   [
     String.raw`\b(must|shall|should)( not|n't)?\b`,
