@@ -53,8 +53,8 @@ it('B006 rules that are more than the window are shown by their beginnings, and 
 });
 
 it('B016 what is answered stands word for word, the newest of it, within a bounded share', async () => {
-  const said = (n: number): string => `part ${n}: ${`see to ${n} in all its details, `.repeat(6)}please`;
-  const h = given({ tools: [readPage], limits: { contextTokens: 30_000 }, model: reading(4) });
+  const said = (n: number): string => `part ${n}: ${`see to ${n} in all its details, `.repeat(3)}please`;
+  const h = given({ tools: [readPage], limits: { contextTokens: 60_000 }, model: reading(4) });
   const id = await h.start('Begin');
   await h.rest(id);
   for (let n = 2; n <= 30; n++) await h.tell(id, said(n));
@@ -63,7 +63,7 @@ it('B016 what is answered stands word for word, the newest of it, within a bound
   const whole = answered.filter((line) => !line.includes(', cut)'));
   expect(whole.length).toBeGreaterThan(1);
   for (const line of whole) expect(line).toContain(said(Number(/I(\d+)/.exec(line)?.[1])));
-  expect(whole.join('').length / 3).toBeLessThan(30_000 * 0.01);
+  expect(whole.join('').length / 3).toBeLessThan(60_000 * 0.01);
   // The beginnings of older ones stand before them, a dozen in all; of what is still older, how many.
   expect(answered).toHaveLength(12);
   expect(answered.slice(-whole.length)).toEqual(whole);

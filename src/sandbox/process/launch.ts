@@ -19,6 +19,7 @@ import { runs } from '../../lib/runs.ts';
 import { cageOf } from './confine/detect.ts';
 import { killMarked } from './supervisor/marked.ts';
 import { files, type Settings } from './supervisor/settings.ts';
+import { endUnshared } from './unshared.ts';
 
 const READY_MS = 15_000;
 const END_MS = 10_000;
@@ -101,7 +102,7 @@ async function openWayOut(
 export async function endNoted(session: string, dir: string): Promise<void> {
   const note = noteIn(dir);
   if (note && isNoted(note)) {
-    kill(firstInside(note.pid) ?? note.pid);
+    endUnshared(note.pid);
     await ended(note);
     if (isNoted(note)) throw new Error(`The sandbox of ${session}, process ${note.pid}, does not end.`);
   }
@@ -129,16 +130,6 @@ export function noteIn(dir: string): Note | null {
 
 const isNoted = ({ pid, startedAt }: Note): boolean => runs(pid) && startOf(pid) === startedAt;
 
-/** `unshare` waits for the first process inside and ends after it, when all is gone; killed itself, it could not. */
-function firstInside(pid: number): number | null {
-  try {
-    const [first] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
-    return first ? Number(first) : null;
-  } catch {
-    return null;
-  }
-}
-
 /** The instant at which a process started, as the kernel counts; empty where that cannot be known. */
 function startOf(pid: number): string {
   try {
@@ -146,14 +137,6 @@ function startOf(pid: number): string {
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
   } catch {
     return '';
-  }
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // Gone meanwhile.
   }
 }
 

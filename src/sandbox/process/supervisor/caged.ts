@@ -13,6 +13,7 @@ import { isRecord, parseJson } from '../../../lib/json.ts';
 import { runs } from '../../../lib/runs.ts';
 import type { Cage, Inmate, Room } from '../confine/cage.ts';
 import type { Held } from '../limits.ts';
+import { endUnshared, kill } from '../unshared.ts';
 import { killMarked, MARK } from './marked.ts';
 
 export interface Caged {
@@ -75,10 +76,10 @@ export function startCaged(cage: Cage, held: Held, room: Room, start: Start): Ca
     kill() {
       if (cage.name === 'none') void killMarked(mark);
       status.init.then(
-        (pid) => pid !== null && end(pid),
+        (pid) => pid !== null && kill(pid),
         () => {},
       );
-      if (cage.name === 'namespaces') child.kill('SIGKILL'); // Takes the first process of its namespace with it.
+      if (cage.name === 'namespaces' && child.pid !== undefined) endUnshared(child.pid);
     },
   };
 }
@@ -136,12 +137,4 @@ async function goneOf(child: ChildProcess, init: Promise<number | null>): Promis
   const pid = await init;
   while (child.exitCode === null && child.signalCode === null && child.pid) await systemClock.sleep(AGAIN_MS);
   while (pid !== null && runs(pid)) await systemClock.sleep(AGAIN_MS);
-}
-
-function end(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It is gone already.
-  }
 }
