@@ -19,6 +19,7 @@ const SUITES = {
   workspace: await namesOf('workspace'),
   parked: await namesOf('parked'),
   followup: await namesOf('followup'),
+  rungs: await namesOf('rungs'),
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: the modules of the bench are plain JavaScript

@@ -1,4 +1,4 @@
-// Owns: `npm run bench -- steps|retention|workspace|parked|followup [--json] [--quick] [--only FIGURE,…] [--save]`: runs the figures of a suite
+// Owns: `npm run bench -- steps|retention|workspace|parked|followup|rungs [--json] [--quick] [--only FIGURE,…] [--save]`: runs the figures of a suite
 // one after the other and prints them. What a figure means stands in README.md; how it is taken, in its file.
 //
 // B1. With --json the last line of stdout is one object, name → number, or null where a figure could not be taken. A figure
@@ -15,6 +15,7 @@ const SUITES = {
   workspace: './workspace.mjs',
   parked: './parked.mjs',
   followup: './followup.mjs',
+  rungs: './rungs.mjs',
 };
 
 const { values: options, positionals } = parseArgs({

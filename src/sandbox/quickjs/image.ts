@@ -16,7 +16,7 @@ import { OutlastError } from '../../core/error.ts';
 import { isRecord } from '../../lib/json.ts';
 import type { Layout } from './engine.ts';
 import { HELPERS, PROTOCOL } from './guest/boot.ts';
-import { HASH, PAGE, type SomePages, words } from './pages.ts';
+import { HASH, PAGE, type SomePages } from './pages.ts';
 import { toPlanes } from './planes.ts';
 
 const MAGIC = 0x4c54554f; // "OUTL"
@@ -99,7 +99,7 @@ function pack(pages: readonly number[], { content, hashes }: PageSource, isPlane
   if (isPlaned) {
     const plain = new Uint8Array(body.length);
     content(pages, plain);
-    toPlanes(words(plain), words(body));
+    toPlanes(plain, body);
   } else content(pages, body);
   // Level 1: higher levels cost many times the time for a tenth of the size, and a delta is nearly all zeros.
   return hashes ? deflateSync(raw, { level: 1 }) : deflateRawSync(raw, { level: 1 });

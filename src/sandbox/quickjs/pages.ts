@@ -99,18 +99,17 @@ export function addPages(
   filled: Set<number>,
   { pages, content, isPlaned = false }: SomePages,
 ): void {
-  const target = words(memory);
-  const source = words(content);
-  const write = (from: number, count: number, into: Int32Array, at: number) => {
-    if (isPlaned) fromPlanes(source, from * WORDS, count * WORDS, into, at);
-    else into.set(source.subarray(from * WORDS, (from + count) * WORDS), at);
+  const write = (from: number, count: number, into: Uint8Array, at: number) => {
+    if (isPlaned) fromPlanes(content, from * PAGE, count * PAGE, into, at * PAGE);
+    else into.set(content.subarray(from * PAGE, (from + count) * PAGE), at * PAGE);
   };
-  const added = new Int32Array(WORDS);
+  const target = words(memory);
+  const added = new Uint8Array(PAGE);
   for (let i = 0; i < pages.length; ) {
     const page = pages[i] as number;
     if (filled.has(page)) {
       write(i, 1, added, 0);
-      xor(target, page * WORDS, added, 0);
+      xor(target, page * WORDS, words(added), 0);
       i++;
       continue;
     }
@@ -118,7 +117,7 @@ export function addPages(
     const start = i;
     for (; i < pages.length && pages[i] === page + i - start && !filled.has(pages[i] as number); i++)
       filled.add(pages[i] as number);
-    write(start, i - start, target, page * WORDS);
+    write(start, i - start, memory, page);
   }
 }
 
