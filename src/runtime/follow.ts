@@ -6,6 +6,7 @@
 import type { Event, ForeignEvent } from '../core/event.ts';
 import type { SessionId } from '../core/ids.ts';
 import { decode } from '../core/upcast.ts';
+import { Nudge } from '../lib/clock.ts';
 import type { Ports } from '../loop/ports.ts';
 
 /** Text while it is written: shown, never stored, and gone once its reply stands in the log. */
@@ -61,12 +62,12 @@ export async function* follow(
       }
       if (rows.length === PAGE) continue;
       if (rang || whispered !== '' || options.signal?.aborted) continue;
-      const over = new AbortController();
+      const over = new Nudge();
       const woken = new Promise<void>((resolve) => {
         wake = resolve;
       });
-      await Promise.race([woken, ports.clock.sleep(LOOK_MS, over.signal)]);
-      over.abort();
+      await Promise.race([woken, ports.clock.sleep(LOOK_MS, over)]);
+      over.give();
     }
   } finally {
     off();

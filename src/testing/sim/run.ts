@@ -11,6 +11,7 @@ import type { Outlast } from '../../runtime/runtime.ts';
 import type { Sandbox } from '../../sandbox/port.ts';
 import { memoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
+import { lent } from '../inline-sandbox.ts';
 import { quiet } from '../quiet.ts';
 import { type VirtualClock, virtualClock } from '../virtual-clock.ts';
 import { forkable } from './branch.ts';
@@ -82,7 +83,18 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<Run>
   const disk = scenario.rots ? rotting(memoryStore(clock), outside.rotten) : memoryStore(clock);
   const store = options.mutation?.store?.(disk) ?? disk;
   if (scenario.owner) await store.setBudget(OWNER, scenario.owner);
-  return new Simulation(scenario, options, clock, outside, store).play();
+  const sandbox = lent(options.sandbox());
+  try {
+    return await new Simulation(
+      scenario,
+      { ...options, sandbox: () => sandbox },
+      clock,
+      outside,
+      store,
+    ).play();
+  } finally {
+    await sandbox.close();
+  }
 }
 
 class Simulation {
