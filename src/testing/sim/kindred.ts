@@ -5,6 +5,7 @@
  * K1  One child for each order that was done, and no session that nobody knows of.
  * K2  Each result reaches the parent once; at the end none is due.
  * K3  A child does nothing while its parent is stopped.
+ * K4  A tree is deleted whole and from below: no child is left without its parent, and none goes after it.
  */
 
 import { asksAboutEffect, fewestQuestions } from '../../break/questions.ts';
@@ -91,7 +92,7 @@ export class Kindred {
     const unruly = all.flatMap(({ id, state: child, events: log }) => worksOn(id, child, log, logs));
     const orders = [...logs.values()].flatMap(({ state: s, events: log }) => orphaned(s, log));
     const stuck = all
-      .filter(({ state: child }) => !RESTS.has(phase(child)))
+      .filter(({ state: child }) => !RESTS.has(phase(child)) && !isGone(child))
       .map(({ id, state: child }) => `${id} did not come to rest: ${described(child)}`);
     return {
       untrue: untrue.map(ofChild),
@@ -102,6 +103,7 @@ export class Kindred {
 }
 
 const RESTS: ReadonlySet<string> = new Set(['awaiting_input', 'completed', 'stopped']);
+const isGone = ({ retention }: State): boolean => retention.deleted !== null;
 const ofChild = (finding: string): string => `child: ${finding}`;
 
 interface Seen {
@@ -121,6 +123,7 @@ function edge(id: SessionId, child: State, logs: Logs): readonly string[] {
   const { parent, due } = child.family;
   const above = parent && logs.get(parent.session);
   if (!parent || !above) return [`${id} is nobody's child`];
+  if (isGone(child) || isGone(above.state)) return goneWith(id, child, above.state);
   const told = above.events.flatMap((event) =>
     event.kind === 'child.reported' && event.child === id && event.result ? [event.result.seq] : [],
   );
@@ -132,6 +135,13 @@ function edge(id: SessionId, child: State, logs: Logs): readonly string[] {
     ...(known || isBarred ? [] : [`${id} is not known to its parent`]),
     ...(known && known.asked.length > 0 ? [`${id} owes its parent a result`] : []),
   ];
+}
+
+/** K4. What was told and known of it went with the logs. */
+function goneWith(id: SessionId, child: State, above: State): readonly string[] {
+  if (!isGone(child)) return [`${id} outlives its parent`];
+  if (!isGone(above)) return [`${id} was deleted, and its parent was not`];
+  return child.at <= above.at ? [] : [`${id} was deleted after its parent`];
 }
 
 /** K3. */

@@ -4,6 +4,7 @@ import type { Patch } from '../patches.ts';
 
 const DELETED = 'deleted after its notice';
 const ORDERED = 'stopped, and deleted by order';
+const TREE = 'a tree that is deleted';
 
 export const END_PATCHES: readonly Patch[] = [
   {
@@ -42,6 +43,30 @@ export const END_PATCHES: readonly Patch[] = [
     first: { scenario: ORDERED },
     edits: [
       { file: 'loop/retention/erase.js', find: 'await ports.workspaces.erase(session, epoch);', replace: '' },
+    ],
+  },
+  {
+    // Nobody can order them to go any more: their parent is the one who does.
+    name: 'orphans: a session is deleted, and its children are not',
+    first: { scenario: TREE },
+    edits: [
+      {
+        file: 'loop/retention/erase.js',
+        find: '!(await childrenGone(s, by, halt))',
+        replace: 'halt.aborted',
+      },
+    ],
+  },
+  {
+    // A crash between the two leaves a child of nobody.
+    name: 'ordered is done: a session does not wait until its children are gone',
+    first: { scenario: TREE },
+    edits: [
+      {
+        file: 'loop/retention/erase.js',
+        find: 'await ports.clock.sleep(POLL_MS, halt.signal);',
+        replace: 'return true;',
+      },
     ],
   },
 ];

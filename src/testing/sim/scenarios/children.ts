@@ -134,4 +134,20 @@ export const CHILDREN: readonly Scenario[] = [
         : say(report(results));
     },
   },
+  {
+    // From the bottom up, and what there was of each is told by its tombstone.
+    name: 'a tree that is deleted',
+    hasChildren: true,
+    tools: DELEGATION,
+    modes: ['crash', 'again', 'freeze', 'contend', 'outage'],
+    acts: [{ do: 'start', text: 'by others' }, { do: 'stop' }, { do: 'delete' }],
+    wanted: { 'mail: first': 1, 'book: stamps': 1 },
+    limits: { crashes: 30 },
+    reply(request) {
+      const { instructions, results } = read(request);
+      const [task = ''] = instructions;
+      if (task !== 'by others') return ofChild(request, task);
+      return results.length === 0 ? calls(['delegate', { task: 'the letters' }]) : say(report(results));
+    },
+  },
 ];
