@@ -224,6 +224,28 @@ for (const [confinement, isWhole] of [
         expect(readFileSync(join(dataDir, 'workspace', 'notes'), 'utf8')).toBe('kept on');
       });
 
+      it.runIf(isWhole)('goes on with what reads, writes and works beside a frame', async () => {
+        await cell(`import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+pd.DataFrame({"a": range(1_000)}).to_csv("a.csv", index=False)
+chunks = pd.read_csv("a.csv", chunksize=100)
+mapped = np.memmap("m", dtype="u1", mode="w+", shape=(3,))
+db = sqlite3.connect(":memory:")
+pool = ThreadPoolExecutor(2)
+work = pool.submit(abs, -4)
+next(chunks).to_sql("t", db, index=False)`);
+        for (const n of [1, 2]) {
+          expect(await parked('handles')).toMatchObject({ status: 'parked' });
+          const rows = 'len(pd.read_sql("select * from t", db))';
+          expect(
+            await value(
+              `mapped += 1; mapped.flush(); (${rows}, next(chunks)["a"].iloc[0], work.result(), *pool.map(abs, [-1]))`,
+            ),
+          ).toBe(`(100, ${n}00, 4, 1)`);
+        }
+        expect([...readFileSync(join(dataDir, 'workspace', 'm'))]).toEqual([2, 2, 2]);
+      });
+
       it('parks 100 MB of numbers, and reads them back', async () => {
         await value(`df = pd.DataFrame({"x": np.random.default_rng(7).random(${(100 * MB) / 8})})`);
         const sum = await value('repr(df["x"].sum())');
