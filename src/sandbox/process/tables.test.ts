@@ -48,6 +48,7 @@ for (const [confinement, isWhole] of [
   const detected = await detectCage(confinement);
   const missing = noPackages ?? (detected.found ? (isWhole ? noKeeper : null) : detected.why.join('; '));
   const name = `tables: ${confinement}${isWhole ? ', kernels parked whole' : ''}`;
+  if (missing !== null) process.stderr.write(`${name}: skipped: ${missing}\n`);
   describe.skipIf(missing !== null)(
     `${name}${missing === null ? '' : ` (${missing})`}`,
     { timeout: 120_000 },
