@@ -128,11 +128,14 @@ count()`;
     it('is parked and brought back again and again, interrupts and limits as before', async () => {
       const { open, processes } = worker();
       const box = await open(1);
-      await value(box, 'gen = (i for i in range(100)); next(gen)');
+      await value(box, 'gen = (i for i in range(100)); files = []; next(gen)');
       for (const n of [1, 2, 3]) {
         expect(await processes.park(SESSION, 1, false)).toMatchObject({ status: 'parked' });
         expect(await value(box, 'next(gen)')).toBe(`${n}`);
+        // Opened after it came back, it has a number that was free before.
+        await value(box, 'files.append(open(f"f{len(files)}", "w"))');
       }
+      expect(await value(box, '[file.write("x") for file in files]')).toBe('[1, 1, 1]');
       const cut = await box.cell({ ...cellOf('while True: pass'), timeoutMs: 200 }, never);
       expect(cut).toMatchObject({
         ending: 'time',

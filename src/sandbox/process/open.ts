@@ -98,7 +98,8 @@ export function processesIn(
   } = options;
   allowedOf(network);
   const isConfined = cage.name !== 'none';
-  const keeper = cage.name === 'bubblewrap' ? criu : null;
+  // Without a key nothing could be sealed, and no image is made.
+  const keeper = cage.name === 'bubblewrap' && imageKey ? criu : null;
   const hosts = isConfined ? network : [];
   const bin = python?.program.slice(0, python.program.lastIndexOf('/'));
   const path = !bin || BARE_PATH.split(':').includes(bin) ? BARE_PATH : `${bin}:${BARE_PATH}`;

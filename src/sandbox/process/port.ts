@@ -113,6 +113,7 @@ export interface Cell {
 
 export interface LiveName {
   readonly name: string;
+  /** With the shape of what has more than one dimension: `DataFrame 500×4`. */
   readonly type: string;
   readonly size: number | null;
   /** The cell that last bound it. */

@@ -11,6 +11,8 @@ export interface Python {
   readonly prefixes: readonly string[];
   /** Of `numpy`, `pandas`, `matplotlib`. */
   readonly packages: readonly string[];
+  /** Folders of packages of every Python that was asked: where one comes in, another Python may have the most. */
+  readonly searched: readonly string[];
 }
 
 const PROBE = `
@@ -20,6 +22,7 @@ print(json.dumps({
   'program': os.path.abspath(sys.executable), 'version': platform.python_version(),
   'prefixes': sorted({sys.prefix, sys.base_prefix, sys.exec_prefix}),
   'packages': [n for n in ('numpy', 'pandas', 'matplotlib') if u.find_spec(n)],
+  'searched': sys.path,
 }))`;
 
 const PROBE_MS = 10_000;
@@ -32,10 +35,11 @@ export async function findPython(
   const candidates = named ? [named] : ['python3', '/usr/bin/python3', '/usr/local/bin/python3'];
   const found = (await Promise.all(candidates.map(probe))).filter((one) => one !== null);
   // Of equals the first: it is the one that the person would get.
-  return found.reduce<Python | null>(
+  const best = found.reduce<Python | null>(
     (best, one) => (best === null || one.packages.length > best.packages.length ? one : best),
     null,
   );
+  return best && { ...best, searched: [...new Set(found.flatMap(({ searched }) => searched))] };
 }
 
 function probe(program: string): Promise<Python | null> {

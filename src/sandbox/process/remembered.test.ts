@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -36,6 +36,24 @@ it.skipIf(!isLinux)(
     expect(await looked({ PATH: '/bin', OUTLAST_PYTHON: '/opt/python' })).toEqual({ found: FOUND, looks: 1 });
   },
 );
+
+it.skipIf(!isLinux)('R1 a package that was installed meanwhile is found', async () => {
+  const searched = [join(dir, 'packages'), join(dir, 'absent')];
+  mkdirSync(join(dir, 'packages'));
+  const python = {
+    program: '/usr/bin/python3',
+    version: '3.11.2',
+    prefixes: ['/usr'],
+    packages: [],
+    searched,
+  };
+  const found: Found = { ...FOUND, python };
+  expect(await looked({}, found)).toEqual({ found, looks: 1 });
+  expect(await looked({}, found)).toEqual({ found, looks: 0 });
+  mkdirSync(join(dir, 'packages', 'pandas'));
+  expect(await looked({}, found)).toEqual({ found, looks: 1 });
+  expect(await looked({}, found)).toEqual({ found, looks: 0 });
+});
 
 it.skipIf(!isLinux)('what was not found is looked for again, and so is what cannot be read', async () => {
   expect(await looked({ PATH: '' }, null)).toEqual({ found: null, looks: 1 });

@@ -2,7 +2,7 @@
  * What was found on this machine, kept in the data folder: to try the walls and to ask each Python and CRIU takes a second of a
  * loaded machine, and a server that is started again after a crash has sessions that wait for it.
  *
- * R1  It holds for one boot, one user and one set of programs; anything else is found anew.
+ * R1  It holds for one boot, one user, one set of programs and of Python's packages; anything else is found anew.
  * R2  Nothing is trusted to it: it says how a cage is made, and a cage that does not hold up runs no command.
  */
 
@@ -30,9 +30,11 @@ export async function remembered<Missing>(
 ): Promise<Found | Missing> {
   const machine = machineOf(env);
   const before = read(file);
-  if (machine !== null && before?.machine === machine) return before.found;
+  if (machine !== null && before?.machine === machine && before.packages === packagesOf(before.found))
+    return before.found;
   const found = await find();
-  if (machine !== null && isFound(found)) write(file, JSON.stringify({ machine, found }));
+  if (machine !== null && isFound(found))
+    write(file, JSON.stringify({ machine, packages: packagesOf(found), found }));
   return found;
 }
 
@@ -60,6 +62,10 @@ function machineOf(env: Env): string | null {
   }
 }
 
+/** R1. A package that comes or goes changes its folder. */
+const packagesOf = ({ python }: Found): string =>
+  (python?.searched ?? []).map((path) => `${path} ${stamp(path)}`).join('\n');
+
 function stamp(path: string): string | null {
   try {
     const { size, mtimeMs } = statSync(path);
@@ -69,11 +75,17 @@ function stamp(path: string): string | null {
   }
 }
 
-function read(file: string): { readonly machine: string; readonly found: Found } | null {
+interface Kept {
+  readonly machine: string;
+  readonly packages: unknown;
+  readonly found: Found;
+}
+
+function read(file: string): Kept | null {
   try {
     const kept: unknown = JSON.parse(readFileSync(file, 'utf8'));
     const isKept = isRecord(kept) && typeof kept.machine === 'string' && isRecord(kept.found);
-    return isKept ? (kept as unknown as { machine: string; found: Found }) : null;
+    return isKept ? (kept as unknown as Kept) : null;
   } catch {
     return null;
   }

@@ -50,6 +50,9 @@ export function kernelSuite(session: string, subject: () => KernelSubject): void
     expect(result?.error).not.toContain('kernel.py');
     expect((await cell('raise SystemExit(3)')).result?.error).toContain('SystemExit: 3');
     expect((await cell('1 +')).result?.error).toContain('SyntaxError');
+    const long = (await cell('raise ValueError("x" * 20_000 + "the end")')).result?.error;
+    expect(long).toMatch(/^….*the end\n$/s);
+    expect(long?.length).toBeLessThan(10_010);
     expect(await value('f(1)')).toBe('1.0');
   });
 
@@ -192,6 +195,9 @@ export function kernelSuite(session: string, subject: () => KernelSubject): void
       restored: expect.arrayContaining(['kept']),
     });
     expect(told.result?.lost[1]?.why).toMatch(/pickle/);
+    // Whoever notes what lives hears the same reasons, once.
+    expect((await subject().processes.objects(session, 1))?.lost).toEqual(told.result?.lost);
+    expect((await subject().processes.objects(session, 1))?.lost).toEqual([]);
     expect(await value('kept')).toBe('1');
   });
 }

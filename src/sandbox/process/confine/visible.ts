@@ -20,6 +20,7 @@ const SETTINGS = [
   'ld.so.conf',
   'ld.so.conf.d',
   'localtime',
+  'matplotlibrc',
   'mime.types',
   'nsswitch.conf',
   'pki/tls/certs',

@@ -4,6 +4,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { processesIn } from '../open.ts';
 import { findKeeper, parkingOf } from './detect.ts';
 
 const folders: string[] = [];
@@ -52,6 +53,20 @@ describe('what keeps a kernel that is parked', () => {
   it('is used behind bubblewrap only', async () => {
     const keeper = await findKeeper(machine({ criu: criu('4.2') }), true);
     expect(parkingOf(keeper, 'namespaces')).toMatch(/by value \(criu 4\.2 is here, and is used behind/);
+  });
+
+  it('is not used where no key seals what it writes, as by hands', async () => {
+    const criu = { program: 'criu', version: '4.2' };
+    const spec = { name: 'bubblewrap', program: 'bwrap', more: [] } as const;
+    const keepsWhole = async (more: { imageKey?: () => Uint8Array }) => {
+      const { PATH: dataDir } = machine({});
+      const options = { dataDir, isHeld: async () => true, report: () => {}, ...more };
+      const processes = processesIn(spec, null, options, { criu });
+      await processes.close();
+      return processes.abilities.keepsWhole;
+    };
+    expect(await keepsWhole({ imageKey: () => new Uint8Array(32) })).toBe('criu 4.2');
+    expect(await keepsWhole({})).toBeNull();
   });
 
   it('is nothing to speak of where there is none; gVisor is named, and not used', async () => {

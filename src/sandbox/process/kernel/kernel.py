@@ -105,13 +105,17 @@ def freeze(asked):
     return {"ok": True}
 
 
+def lead_nowhere(*fds, inheritable=True):
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in fds:
+        os.dup2(null, fd, inheritable)
+    os.close(null)
+
+
 def go_away():
     """In the main thread, after the answer. The other thread lets go of the control pipe, and comes back."""
     flush()
-    null = os.open(os.devnull, os.O_RDWR)
-    for fd in (0, 1, 2):
-        os.dup2(null, fd)
-    os.close(null)
+    lead_nowhere(0, 1, 2)
     while walls:
         os.close(walls.pop())
     away.set()
@@ -120,7 +124,8 @@ def go_away():
 
 def come_back():
     away.wait()
-    os.close(5)
+    # Never free: what is opened meanwhile, here or by the guest, would get its number.
+    lead_nowhere(5, inheritable=False)
     while True:
         try:
             control = socket.socket(socket.AF_UNIX)
@@ -154,10 +159,15 @@ def run(asked):
         try:
             if asked["id"] in interrupted:
                 raise KeyboardInterrupt
-            value = execute(code, name)
+            try:
+                value = execute(code, name)
+                # To show and to draw is work of the guest, too, and has the same limit.
+                answer.update(shown(value))
+            finally:
+                if not isinstance(sys.exc_info()[1], KeyboardInterrupt):
+                    save_figures(cell)
         finally:
             running.clear()
-        answer.update(shown(value))
         if value is not None:
             G["_"] = value
     except KeyboardInterrupt:
@@ -166,7 +176,7 @@ def run(asked):
         answer = {"ok": False, "error": f"SystemExit: {error.code}; the kernel goes on"}
     except BaseException as error:
         answer = {"ok": False, "error": told(error, name)}
-    save_figures(cell)
+    close_figures()
     answer["plots"] = [path for path, stamp in images().items() if drawn.get(path) != stamp]
     for key, value in list(G.items()):
         if key not in before or before[key] != id(value):
@@ -197,8 +207,9 @@ def told(error, name):
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename != name:
         trace = trace.tb_next
-    lines = traceback.format_exception(type(error), error, trace)
-    return clip("".join(lines), REPR_CHARS)
+    text = "".join(traceback.format_exception(type(error), error, trace))
+    # What it is about stands last.
+    return text if len(text) <= REPR_CHARS else f"…{text[-REPR_CHARS:]}"
 
 
 def flush():
@@ -234,9 +245,11 @@ def table_of(value):
         value = value.to_frame()
     if pandas is not None and isinstance(value, pandas.DataFrame):
         part = value.iloc[:TABLE_ROWS, :TABLE_COLUMNS]
+        # By column: across them all numbers would be of one kind, and an id would have a fraction.
+        by_column = [part.index, *(part.iloc[:, at].tolist() for at in range(part.shape[1]))]
         return {
-            "columns": ["", *map(str, part.columns)],
-            "rows": [[cell_of(index), *map(cell_of, row)] for index, row in zip(part.index, part.values.tolist())],
+            "columns": ["", *map(cell_of, part.columns)],
+            "rows": [list(map(cell_of, row)) for row in zip(*by_column)],
             "of": [int(value.shape[0]), int(value.shape[1])],
         }
     is_rows = isinstance(value, list) and value and all(isinstance(row, dict) for row in value[:TABLE_ROWS])
@@ -244,7 +257,7 @@ def table_of(value):
         return None
     columns = list(dict.fromkeys(key for row in value[:TABLE_ROWS] for key in row))
     rows = [[cell_of(row.get(key, "")) for key in columns[:TABLE_COLUMNS]] for row in value[:TABLE_ROWS]]
-    return {"columns": [str(key) for key in columns[:TABLE_COLUMNS]], "rows": rows, "of": [len(value), len(columns)]}
+    return {"columns": [cell_of(key) for key in columns[:TABLE_COLUMNS]], "rows": rows, "of": [len(value), len(columns)]}
 
 
 def cell_of(value):
@@ -256,17 +269,21 @@ def clip(text, most):
 
 
 def save_figures(cell):
-    """Figures of matplotlib that are open, as PNG files beside the work; each is kept once."""
+    """Figures of matplotlib that are open, as PNG files beside the work."""
     pyplot = sys.modules.get("matplotlib.pyplot")
-    if pyplot is None:
-        return
-    for number, figure in enumerate(pyplot.get_fignums(), 1):
+    for number, figure in enumerate(pyplot.get_fignums() if pyplot else [], 1):
         try:
             os.makedirs(PLOTS, exist_ok=True)
             pyplot.figure(figure).savefig(os.path.join(PLOTS, f"{cell}-{number}.png"), format="png")
-        except Exception:
-            pass
-    pyplot.close("all")
+        except Exception as error:
+            print(f"figure {number} could not be drawn: {error}", file=sys.stderr)
+
+
+def close_figures():
+    """Each is kept once, and those of a cell that was interrupted are none of the next."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot:
+        pyplot.close("all")
 
 
 def images():
@@ -298,12 +315,22 @@ def manifest():
 
 
 def type_of(value):
-    return clip(type(value).__name__, 100)
+    return clip(" ".join([type(value).__name__, *shape_of(value)]), 100)
+
+
+def shape_of(value):
+    """Of what has more than one dimension, as of a table: its length alone would say little."""
+    try:
+        shape = value.shape
+        is_more = isinstance(shape, tuple) and len(shape) > 1 and all(isinstance(n, int) for n in shape)
+    except Exception:
+        return []
+    return ["×".join(map(str, shape))] if is_more else []
 
 
 def size_of(value):
     try:
-        return len(value)
+        return None if shape_of(value) else len(value)
     except Exception:
         return None
 
@@ -340,18 +367,24 @@ def checkpoint(asked):
             defined.append([name, sources[name][1]])
         else:
             try:
-                pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+                with open(os.devnull, "wb") as nowhere:
+                    pickle.dump(value, nowhere, pickle.HIGHEST_PROTOCOL)
                 values[name] = value
             except BaseException as error:
                 lost.append({"name": name, "why": clip(f"{type(error).__name__}: {error}", 200)})
     kept = {"modules": modules, "defined": defined, "cells": cells, "made": made, "sources": sources}
     try:
-        graph = pickle.dumps(values, pickle.HIGHEST_PROTOCOL)
         os.makedirs(os.path.dirname(asked["path"]), exist_ok=True)
         with open(asked["path"], "wb") as file:
             pickle.dump(kept, file)
-            file.write(graph)
+            # Into the file as it comes: in memory it would stand twice, and not fit its bounds.
+            pickle.dump(values, file, pickle.HIGHEST_PROTOCOL)
     except BaseException as error:
+        # A part of it is of no use, and counts as disk.
+        try:
+            os.unlink(asked["path"])
+        except OSError:
+            pass
         return {"ok": False, "error": clip(f"{type(error).__name__}: {error}", 500)}
     return {"ok": True, "kept": [*values, *(name for name, _ in defined), *modules], "lost": lost}
 

@@ -1,6 +1,6 @@
 /** Asking a kernel process: one line of JSON each way, over a pipe of its own. What it says is the guest's word. */
 
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { fileURLToPath } from 'node:url';
@@ -191,7 +191,7 @@ async function opened(
       if (pid === null || (await dialogue.ask({ op: 'freeze' }))?.ok !== true) return false;
       control.destroy();
       for (let waitedMs = 0; isAlive && waitedMs < LET_GO_MS; waitedMs += LOOK_MS) {
-        if (!existsSync(`/proc/${pid}/fd/${CONTROL}`)) return true;
+        if (!isSocket(`/proc/${pid}/fd/${CONTROL}`)) return true;
         await systemClock.sleep(LOOK_MS);
       }
       throw new Error('it does not let go of what leads outside');
@@ -200,6 +200,8 @@ async function opened(
   };
   return dialogue;
 }
+
+const isSocket = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
 
 function onJsonLines(
   stream: Readable,

@@ -39,6 +39,8 @@ interface Notes {
   readonly image?: { readonly unsaved: readonly LostName[] } | null;
   /** What is lost and nobody was told of yet. */
   readonly untold: readonly LostName[];
+  /** What a cell was told of, and not yet whoever asks what lives: it stands in the log with the same reason. */
+  readonly told?: readonly LostName[];
 }
 
 const NEW: Notes = { generation: 0, live: [], codes: {}, isParked: false, untold: [] };
@@ -103,7 +105,7 @@ export class Kernel {
       if (this.dialogue !== null && !this.dialogue.isAlive) this.loseAll(BETWEEN);
       const objects = objectsOf(this.notes);
       // Whoever asks tells it: in the log it stands by name before the model speaks again.
-      if (objects.lost.length > 0) this.note({ untold: [] });
+      if (objects.lost.length > 0) this.note({ untold: [], told: [] });
       return objects;
     });
     this.turn = seen.catch(() => {});
@@ -129,7 +131,7 @@ export class Kernel {
     const restored = await this.ready(spool);
     const { untold } = this.notes;
     if (untold.length > 0) {
-      this.note({ untold: [] });
+      this.tell();
       return { result: this.result({ ran: false, lost: untold, restored }), ending: 'exit' };
     }
     const dialogue = this.dialogue as Dialogue;
@@ -144,7 +146,7 @@ export class Kernel {
       const isMemory = this.place.held.outOfMemory() > before;
       const ending = cause ?? (isMemory ? 'memory' : 'lost');
       const lost = this.loseAll(`the kernel ended in ${cell.cell}${isMemory ? ': out of memory' : ''}`);
-      this.note({ untold: [] });
+      this.tell();
       const error = 'The kernel ended before the cell did.';
       return { result: this.result({ ran: true, error, lost }), ending };
     }
@@ -302,6 +304,11 @@ export class Kernel {
     return { status: 'parked', kept: answer?.kept ?? [] };
   }
 
+  private tell(): void {
+    const { told = [], untold } = this.notes;
+    this.note({ untold: [], told: [...told, ...untold] });
+  }
+
   private loseAll(why: string): readonly LostName[] {
     const lost = this.notes.live.map((one) => this.lost(one, why));
     this.note({ live: [], untold: [...this.notes.untold, ...lost], isParked: false });
@@ -342,13 +349,14 @@ export function objectsIn(dir: string): KernelObjects | null {
   const lost = notes.live.map(
     (one): LostName => ({ ...one, why: WITH_SANDBOX, code: notes.codes[one.cell] ?? '' }),
   );
-  return { ...objectsOf(notes), live: [], lost: [...notes.untold, ...lost] };
+  const { lost: before, ...objects } = objectsOf(notes);
+  return { ...objects, live: [], lost: [...before, ...lost] };
 }
 
-const objectsOf = ({ generation, live, untold }: Notes): KernelObjects => ({
+const objectsOf = ({ generation, live, untold, told = [] }: Notes): KernelObjects => ({
   generation,
   live,
-  lost: untold,
+  lost: [...told, ...untold],
 });
 
 const notesPath = (dir: string): string => join(dir, 'kernel.json');
