@@ -264,8 +264,7 @@ function sized(bytes: number): { maxOutputLength: number; chunkSize: number } {
 
 function inflated(raw: Buffer, bytes: number): Buffer {
   if (raw.length !== bytes) throw forged('pages are missing');
-  // Pages are added word by word, so the first must lie on a word's edge.
-  return raw.byteOffset % 4 === 0 ? raw : Buffer.from(new Uint8Array(raw).buffer);
+  return raw;
 }
 
 const unreadable = (error: unknown): OutlastError =>

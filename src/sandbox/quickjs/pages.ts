@@ -7,12 +7,12 @@
  */
 
 import { createHash, hash } from 'node:crypto';
+import { lanes, MOST_BYTES, rowAt } from './lanes.ts';
 import { fromPlanes } from './planes.ts';
 
 export const PAGE = 4096;
 const CHUNK = 65536;
 const PER_CHUNK = CHUNK / PAGE;
-const WORDS = PAGE / 4;
 /** Bytes of SHA-256 kept of each page. */
 export const HASH = 16;
 
@@ -83,10 +83,10 @@ export function copyPages(memory: Uint8Array, pages: readonly number[], into: Ui
 
 /** Takes out of `into`, which holds the named pages, what was there before: what is left is what changed. */
 export function xorChunks(chunks: Chunks, pages: readonly number[], into: Uint8Array): void {
-  const target = words(into);
   for (const [i, page] of pages.entries()) {
     const chunk = chunks[Math.floor(page / PER_CHUNK)];
-    if (chunk) xor(target, i * WORDS, words(chunk), (page % PER_CHUNK) * WORDS);
+    const at = (page % PER_CHUNK) * PAGE;
+    if (chunk) xor(into, i * PAGE, chunk.subarray(at, at + PAGE));
   }
 }
 
@@ -99,25 +99,25 @@ export function addPages(
   filled: Set<number>,
   { pages, content, isPlaned = false }: SomePages,
 ): void {
-  const write = (from: number, count: number, into: Uint8Array, at: number) => {
-    if (isPlaned) fromPlanes(content, from * PAGE, count * PAGE, into, at * PAGE);
-    else into.set(content.subarray(from * PAGE, (from + count) * PAGE), at * PAGE);
+  const write = (from: number, bytes: number, into: Uint8Array, at: number) => {
+    if (isPlaned) fromPlanes(content, from, bytes, into, at);
+    else into.set(content.subarray(from, from + bytes), at);
   };
-  const target = words(memory);
-  const added = new Uint8Array(PAGE);
   for (let i = 0; i < pages.length; ) {
-    const page = pages[i] as number;
-    if (filled.has(page)) {
-      write(i, 1, added, 0);
-      xor(target, page * WORDS, words(added), 0);
-      i++;
-      continue;
-    }
-    // A run of new pages at once.
+    // A run of pages at once.
     const start = i;
-    for (; i < pages.length && pages[i] === page + i - start && !filled.has(pages[i] as number); i++)
-      filled.add(pages[i] as number);
-    write(start, i - start, memory, page);
+    const page = pages[start] as number;
+    const isFilled = filled.has(page);
+    while (pages[i] === page + i - start && filled.has(pages[i] as number) === isFilled) i++;
+    const bytes = (i - start) * PAGE;
+    if (isFilled) {
+      const added = new Uint8Array(bytes);
+      write(start * PAGE, bytes, added, 0);
+      xor(memory, page * PAGE, added);
+    } else {
+      write(start * PAGE, bytes, memory, page * PAGE);
+      for (let one = start; one < i; one++) filled.add(pages[one] as number);
+    }
   }
 }
 
@@ -192,9 +192,15 @@ export function digestOf({ hashes }: PageBook, what: string): string {
   return createHash('sha256').update(`heap 1 ${what}\n`).update(hashes).digest('hex');
 }
 
-export const words = (bytes: Uint8Array) =>
-  new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
-
-function xor(into: Int32Array, at: number, from: Int32Array, fromAt: number): void {
-  for (let i = 0; i < WORDS; i++) into[at + i] = (into[at + i] as number) ^ (from[fromAt + i] as number);
+/** Mixes `from` into as many bytes of `into` from `at` on. */
+function xor(into: Uint8Array, at: number, from: Uint8Array): void {
+  const { memory, mix } = lanes();
+  for (let done = 0; done < from.length; done += MOST_BYTES) {
+    const part = from.subarray(done, done + MOST_BYTES);
+    const first = at + done;
+    memory.set(into.subarray(first, first + part.length));
+    memory.set(part, rowAt(0));
+    mix(part.length);
+    into.set(memory.subarray(0, part.length), first);
+  }
 }

@@ -6,23 +6,14 @@
  * B1  `fromPlanes` undoes `toPlanes`, in any parts of whole squares: 16 rows of 16 bytes.
  */
 
-import { MOST_SQUARES, rowAt, SIDE, SQUARE, type Turner, turner } from './turn.ts';
-
-const MOST = MOST_SQUARES * SQUARE;
-
-/** Made when it is first wanted, for this thread. */
-let own: Turner | null = null;
-const turns = (): Turner => {
-  own ??= turner();
-  return own;
-};
+import { lanes, MOST_BYTES, rowAt, SIDE, SQUARE } from './lanes.ts';
 
 /** Puts content into planes. Both are as long, whole squares. */
 export function toPlanes(content: Uint8Array, planes: Uint8Array): void {
   const length = planes.length / SIDE;
-  const { memory, toRows } = turns();
-  for (let done = 0; done < content.length; done += MOST) {
-    const part = content.subarray(done, done + MOST);
+  const { memory, toRows } = lanes();
+  for (let done = 0; done < content.length; done += MOST_BYTES) {
+    const part = content.subarray(done, done + MOST_BYTES);
     const width = part.length / SIDE;
     memory.set(part);
     toRows(part.length / SQUARE);
@@ -40,9 +31,9 @@ export function fromPlanes(
   at: number,
 ): void {
   const length = planes.length / SIDE;
-  const { memory, toSquares } = turns();
-  for (let done = 0; done < count; done += MOST) {
-    const bytes = Math.min(MOST, count - done);
+  const { memory, toSquares } = lanes();
+  for (let done = 0; done < count; done += MOST_BYTES) {
+    const bytes = Math.min(MOST_BYTES, count - done);
     const first = (from + done) / SIDE;
     for (let row = 0; row < SIDE; row++) {
       const plane = row * length + first;

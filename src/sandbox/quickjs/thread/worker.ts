@@ -31,6 +31,9 @@ let prepared: Prepared | null = null;
 let heap: Heap | null = null;
 let cellMs = 0;
 
+/** Until a heap that has woken is copied and hashed: by then its owner has asked the model, and waits for that. */
+const KEEP_MS = 50;
+
 async function answer(request: Request): Promise<Answer> {
   switch (request.ask) {
     case 'create':
@@ -86,7 +89,7 @@ function live(): Heap {
   return heap;
 }
 
-/** While the owner commits that the heap is back; a cell that comes first does it itself. */
+/** Once the owner has committed that the heap is back, and the cores are free; a cell that comes first does it itself. */
 function keep(woken: Heap): void {
   try {
     keepBook(woken);
@@ -134,5 +137,5 @@ parentPort?.on('message', async (request: Request | Notice) => {
   const said = await answer(request).catch(failed);
   Atomics.store(shared, SHARED.phase, PHASE.waiting);
   parentPort?.postMessage(said, transferable(said));
-  if (request.ask === 'restore' && heap) setImmediate(keep, heap);
+  if (request.ask === 'restore' && heap) setTimeout(keep, KEEP_MS, heap);
 });
