@@ -363,6 +363,8 @@ describe.skipIf(missing !== null)(`with a confinement${missing === null ? '' : `
       const h = await given(obedient(asked));
       const id = await h.start(python('x = 40 + 1'));
       await h.result(id);
+      // Its kernel is in memory, though it never had a heap.
+      expect((await h.outlast.inspect(id)).residency).toBe('resident');
       await h.outlast.send(id, python('y = {"a": 1}'));
       await h.result(id);
       expect(present(asked.at(-1))).toContain(

@@ -11,6 +11,7 @@
  */
 
 import { isAtWork } from '../family/state.ts';
+import { standingNotice } from '../kernel/evolve.ts';
 import { openDecisions, pendingTimers, type State } from '../state.ts';
 
 /** Where a session is kept: `parked` has no memory, and `archived` is folded to its least form on the disk as well. */
@@ -116,8 +117,9 @@ const paced = ({ gapMs }: Kept, most: number, { pace }: Tunables): number =>
 const within = ({ least, most }: { least: number; most: number }, ms: number): number =>
   Math.round(Math.min(most, Math.max(least, ms)));
 
-/** Where a session that rests is kept. */
-export function restsAt({ heap, activeAt, residence }: State): Residency {
-  if (!heap.parked) return 'resident';
+/** Where a session that rests is kept: a heap in memory, files in hand, and a kernel that only a notice holds, are resident. */
+export function restsAt(s: State): Residency {
+  const { heap, workspace, activeAt, residence } = s;
+  if (!heap.parked || !workspace.parked || standingNotice(s) !== null) return 'resident';
   return residence.archivedSince === activeAt ? 'archived' : 'parked';
 }
