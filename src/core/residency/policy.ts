@@ -11,7 +11,6 @@
  */
 
 import { isAtWork } from '../family/state.ts';
-import { standingNotice } from '../kernel/evolve.ts';
 import { openDecisions, pendingTimers, type State } from '../state.ts';
 
 /** Where a session is kept: `parked` has no memory, and `archived` is folded to its least form on the disk as well. */
@@ -117,9 +116,8 @@ const paced = ({ gapMs }: Kept, most: number, { pace }: Tunables): number =>
 const within = ({ least, most }: { least: number; most: number }, ms: number): number =>
   Math.round(Math.min(most, Math.max(least, ms)));
 
-/** Where a session that rests is kept: a heap in memory, files in hand, and a kernel that only a notice holds, are resident. */
-export function restsAt(s: State): Residency {
-  const { heap, workspace, activeAt, residence } = s;
-  if (!heap.parked || !workspace.parked || standingNotice(s) !== null) return 'resident';
+/** Where a session that rests is kept. What a notice still holds of a parked one, a kernel, is named by that. */
+export function restsAt({ heap, workspace, activeAt, residence }: State): Residency {
+  if (!heap.parked || !workspace.parked) return 'resident';
   return residence.archivedSince === activeAt ? 'archived' : 'parked';
 }
